@@ -1,0 +1,1 @@
+"""Starting, checking and ending things: the one app that may know every layer."""

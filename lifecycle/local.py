@@ -1,0 +1,110 @@
+"""What a local deployment keeps in its data folder: secret key, keyring, database. Must not import Django."""
+
+import os
+import secrets
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from lifecycle import postgres
+
+# These read no data, so they work without a database.
+NO_DATABASE = frozenset({"help", "--help", "version", "--version", "makemessages", "compilemessages", "collectstatic"})
+
+
+def data_dir() -> Path:
+    """Return the data folder: `--data-dir` of the command line, else MEMORYPROJECT_DATA_DIR, else the default."""
+    return postgres.default_data_dir()
+
+
+def dsn(folder: Path) -> str:
+    return postgres.dsn(folder)
+
+
+def keyring_file(folder: Path) -> Path:
+    return folder / "keyring.json"
+
+
+def secret_key_file(folder: Path) -> Path:
+    return folder / "secret_key"
+
+
+def read_secret_key(folder: Path) -> str:
+    try:
+        return secret_key_file(folder).read_text().strip()
+    except OSError:
+        return ""
+
+
+def _write_once(path: Path, text: str) -> bool:
+    """Create a 0600 file whole or not at all; False when it exists. Two first starts at once keep one winner."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.link(draft, path)
+    except FileExistsError:
+        return False
+    finally:
+        draft.unlink()
+    return True
+
+
+def prepare(folder: Path) -> list[str]:
+    """Write secret key and keyring on the first start; return sentences that say what was written (X04)."""
+    said = []
+    if _write_once(secret_key_file(folder), secrets.token_urlsafe(50)):
+        said.append(f"Wrote a secret key to {secret_key_file(folder)}.")
+    if not os.environ.get("MEMORYPROJECT_KEYRING") and not os.environ.get("MEMORYPROJECT_KEYRING_FILE"):
+        from encryption.keys import new_keyring_json
+
+        if _write_once(keyring_file(folder), new_keyring_json()):
+            said.append(
+                f"Wrote a new keyring to {keyring_file(folder)}. Keep a copy apart from the database: "
+                "without it no fact can be read."
+            )
+    return said
+
+
+def _option(arguments: Sequence[str], name: str) -> str | None:
+    for position, argument in enumerate(arguments):
+        if argument == name and position + 1 < len(arguments):
+            return arguments[position + 1]
+        if argument.startswith(f"{name}="):
+            return argument.partition("=")[2]
+    return None
+
+
+@contextmanager
+def database_for(arguments: Sequence[str]) -> Iterator[None]:
+    """Keep the embedded PostgreSQL up while a management command runs, unless DATABASE_URL names another one."""
+    folder = _option(arguments, "--data-dir")
+    if folder:
+        os.environ["MEMORYPROJECT_DATA_DIR"] = str(Path(folder).expanduser().resolve())
+    command = arguments[1] if len(arguments) > 1 else "help"
+    production = os.environ.get("MEMORYPROJECT_MODE", "").strip() == "production"
+    if command in NO_DATABASE or production or os.environ.get("DATABASE_URL", "").strip():
+        if not production:
+            prepare_quietly()
+        yield
+        return
+    try:
+        with postgres.lease(data_dir(), say=_say):
+            prepare_quietly()
+            yield
+    except postgres.PostgresError as error:
+        sys.exit(f"memoryproject: {error}")
+
+
+def prepare_quietly() -> None:
+    for sentence in prepare(data_dir()):
+        _say(sentence)
+
+
+def _say(sentence: str) -> None:
+    sys.stderr.write(f"{sentence}\n")

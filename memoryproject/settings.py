@@ -1,0 +1,236 @@
+"""The one settings file: reads the environment once, at start, and refuses what it cannot use (X04).
+
+Reading settings starts nothing and writes nothing: type checkers and tests import this module too.
+"""
+
+import secrets
+from pathlib import Path
+from typing import Any
+
+import structlog
+from psycopg.conninfo import conninfo_to_dict
+
+from jobs.logging import logging_config
+from lifecycle import local
+from memoryproject import environment as env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+MODE = env.choice("MEMORYPROJECT_MODE", ("local", "production"), "local")
+PRODUCTION = MODE == "production"
+DATA_DIR = local.data_dir()
+
+DEBUG = False
+SECRET_KEY = env.text("MEMORYPROJECT_SECRET_KEY")
+if not SECRET_KEY:
+    if PRODUCTION:
+        raise env.BadEnvironment(
+            "MEMORYPROJECT_SECRET_KEY is not set; in production mode it must be, to 50 characters."
+        )
+    # Without a first start there is no stored key; a passing one serves commands that sign nothing.
+    SECRET_KEY = local.read_secret_key(DATA_DIR) or secrets.token_urlsafe(50)
+ALLOWED_HOSTS = env.words("MEMORYPROJECT_HOSTS") or ([] if PRODUCTION else ["127.0.0.1", "localhost", "[::1]"])
+if PRODUCTION and not ALLOWED_HOSTS:
+    raise env.BadEnvironment("MEMORYPROJECT_HOSTS is not set; name the hosts that this deployment answers for.")
+CSRF_TRUSTED_ORIGINS = env.words("MEMORYPROJECT_ORIGINS")
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "axes",
+    "guardian",
+    "rest_framework",
+    "django_htmx",
+    "django_q",
+    "django_structlog",
+    "jobs",
+    "audit",
+    "accounts",
+    "encryption",
+    "agents",
+    "conversations",
+    "consent",
+    "facts",
+    "extraction",
+    "chat",
+    "lifecycle",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.middleware.csp.ContentSecurityPolicyMiddleware",
+    "django_structlog.middlewares.RequestMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "accounts.middleware.MemberMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+
+ROOT_URLCONF = "memoryproject.urls"
+WSGI_APPLICATION = "memoryproject.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ]
+        },
+    }
+]
+
+# --- database ---------------------------------------------------------------------------------------------------------
+DATABASE_POOL = env.integer("MEMORYPROJECT_DATABASE_POOL", default=0, minimum=0, maximum=200)
+
+
+def _database(url: str) -> dict[str, Any]:
+    parts = conninfo_to_dict(url)
+    options: dict[str, Any] = {"connect_timeout": 5, "application_name": "memoryproject"}
+    if DATABASE_POOL:  # the web process only: a pool breaks the queue's forked workers
+        options["pool"] = {"min_size": 1, "max_size": DATABASE_POOL, "timeout": 10}
+    options |= {name: parts[name] for name in ("requirepeer", "sslmode", "sslrootcert") if name in parts}
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": parts.get("dbname", ""),
+        "USER": parts.get("user", ""),
+        "PASSWORD": parts.get("password", ""),
+        "HOST": parts.get("host", ""),
+        "PORT": parts.get("port", ""),
+        "CONN_MAX_AGE": 0 if DATABASE_POOL else 60,
+        "CONN_HEALTH_CHECKS": True,
+        "ATOMIC_REQUESTS": False,  # no transaction may be open while a model is called
+        "OPTIONS": options,
+    }
+
+
+DATABASES = {"default": _database(env.text("DATABASE_URL") or local.dsn(DATA_DIR))}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- people -----------------------------------------------------------------------------------------------------------
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "accounts.authentication.EmailBackend",
+    "guardian.backends.ObjectPermissionBackend",
+]
+ANONYMOUS_USER_NAME = None  # guardian: nobody has rights without signing in
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "agents"
+LOGOUT_REDIRECT_URL = "login"
+AXES_FAILURE_LIMIT = 10
+AXES_COOLOFF_TIME = 1  # hours
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_LOCKOUT_TEMPLATE = "accounts/locked.html"
+AXES_RESET_ON_SUCCESS = True
+AXES_VERBOSE = False
+AXES_SENSITIVE_PARAMETERS: list[str] = []
+# Sign-in is by a partly unique e-mail address: a deleted user's address is free again (I01).
+SILENCED_SYSTEM_CHECKS = ["auth.W004"]
+
+# --- web --------------------------------------------------------------------------------------------------------------
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_FAILURE_VIEW = "memoryproject.errors.csrf_failure"
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CSP = {
+    "default-src": ["'self'"],
+    "object-src": ["'none'"],
+    "base-uri": ["'none'"],
+    "frame-ancestors": ["'none'"],
+    "form-action": ["'self'"],
+}
+if PRODUCTION:
+    SESSION_COOKIE_NAME = "__Host-sessionid"
+    CSRF_COOKIE_NAME = "__Host-csrftoken"
+    SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = True
+    SECURE_HSTS_SECONDS = env.integer("MEMORYPROJECT_HSTS_SECONDS", default=31536000, minimum=0, maximum=63072000)
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = True
+    if env.boolean("MEMORYPROJECT_BEHIND_PROXY", default=False):
+        SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024  # a resent history is long; what a turn uses is capped by the chat app
+
+STATIC_URL = "/static/"
+STATIC_ROOT = BASE_DIR / "staticfiles" if PRODUCTION else None
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = not PRODUCTION
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        if PRODUCTION
+        else "django.contrib.staticfiles.storage.StaticFilesStorage"
+    },
+}
+
+LANGUAGE_CODE = "en"
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "UTC"
+LOCALE_PATHS = [BASE_DIR / "locale"]
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.ApiKeyAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["chat.openai_format.StrictJSONParser"],
+    "EXCEPTION_HANDLER": "chat.openai_format.exception_handler",
+    "UNAUTHENTICATED_USER": None,
+}
+
+# --- background work --------------------------------------------------------------------------------------------------
+QUEUE_WORKERS = env.integer("MEMORYPROJECT_WORKERS", default=2, minimum=1, maximum=64)
+QUEUE_TIMEOUT = 300  # seconds; longer than the longest model call with its repair request
+Q_CLUSTER = {
+    "name": "memoryproject",
+    "orm": "default",  # enqueueing commits or rolls back with the turn
+    "workers": QUEUE_WORKERS,
+    "queue_limit": QUEUE_WORKERS,
+    "bulk": 1,
+    "timeout": QUEUE_TIMEOUT,
+    # The lock time starts when the pusher takes a task, so a waiting one must not run out (it would run twice).
+    "retry": QUEUE_TIMEOUT * 2 + 60,
+    "max_attempts": 5,
+    "ack_failures": True,
+    "catch_up": False,
+    "save_limit": -1,  # run rows are ours; the queue's own results would only grow
+    "poll": 0.2,
+    "label": "Queue",
+}
+
+# --- memory -----------------------------------------------------------------------------------------------------------
+KEYRING_JSON = env.text("MEMORYPROJECT_KEYRING")
+KEYRING_FILE = env.path("MEMORYPROJECT_KEYRING_FILE") or (None if PRODUCTION else local.keyring_file(DATA_DIR))
+ALLOW_PRIVATE_PROVIDERS = env.boolean("MEMORYPROJECT_ALLOW_PRIVATE_PROVIDERS", default=False)
+AGENT_MEMORY_KILL_SWITCH = env.text("AGENT_MEMORY_KILL_SWITCH")
+EXTRACTION_LEASE_SECONDS = env.integer("MEMORYPROJECT_EXTRACTION_LEASE", default=360, minimum=1, maximum=3600)
+
+# --- logs -------------------------------------------------------------------------------------------------------------
+LOGGING = logging_config(env.choice("MEMORYPROJECT_LOG_LEVEL", ("DEBUG", "INFO", "WARNING", "ERROR"), "INFO"))
+DJANGO_STRUCTLOG_USER_ID_FIELD = "pk"
+if not structlog.is_configured():
+    from jobs.logging import configure_structlog
+
+    configure_structlog()

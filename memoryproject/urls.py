@@ -1,0 +1,43 @@
+"""Every address of the system on one page."""
+
+from django.contrib import admin
+from django.urls import path
+
+from accounts import views as accounts_views
+from agents import api as agents_api
+from agents import views as agents_views
+from chat import api as chat_api
+from chat import views as chat_views
+from facts import views as facts_views
+from lifecycle import health
+
+AGENT = "agents/<slug:organization>/<slug:agent>"
+
+urlpatterns = [
+    path("", accounts_views.home, name="home"),
+    path("login/", accounts_views.LoginView.as_view(), name="login"),
+    path("logout/", accounts_views.LogoutView.as_view(), name="logout"),
+    path("agents/", agents_views.agent_list, name="agents"),
+    path(f"{AGENT}/chat/", chat_views.new_chat, name="chat"),
+    path(f"{AGENT}/chat/send/", chat_views.send, name="chat-send-first"),
+    path(f"{AGENT}/chat/<uuid:session>/", chat_views.session_page, name="chat-session"),
+    path(f"{AGENT}/chat/<uuid:session>/send/", chat_views.send, name="chat-send"),
+    path(f"{AGENT}/chat/<uuid:session>/stop/", chat_views.stop, name="chat-stop"),
+    path(f"{AGENT}/memory/", facts_views.memory_tab, name="memory"),
+    path(f"{AGENT}/memory/grant/", facts_views.grant, name="memory-grant"),
+    path(f"{AGENT}/memory/withdraw/", facts_views.withdraw, name="memory-withdraw"),
+    path(f"{AGENT}/memory/<uuid:fact>/edit/", facts_views.edit, name="memory-edit"),
+    path(f"{AGENT}/memory/<uuid:fact>/delete/", facts_views.delete, name="memory-delete"),
+    path("admin/", admin.site.urls),
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
+    path("v1/chat/completions", chat_api.ChatCompletions.as_view(), name="v1-chat-completions"),
+    path("v1/models", agents_api.Models.as_view(), name="v1-models"),
+    path("v1/models/<slug:organization>/<slug:agent>", agents_api.Model.as_view(), name="v1-model"),
+    path("v1/<path:rest>", chat_api.NotFound.as_view(), name="v1-not-found"),
+]
+
+handler400 = "memoryproject.errors.bad_request"
+handler403 = "memoryproject.errors.permission_denied"
+handler404 = "memoryproject.errors.page_not_found"
+handler500 = "memoryproject.errors.server_error"
