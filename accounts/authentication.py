@@ -1,0 +1,79 @@
+"""Who is asking: a signed-in user by e-mail and password, or the owner of an API key (I01, I05)."""
+
+import hmac
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.contrib.auth.backends import ModelBackend
+from django.db.models import Q
+from django.http import HttpRequest
+from django.utils import timezone
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+
+from accounts.models import ApiKey, User
+from accounts.services import hash_key
+
+LAST_USED_STEP = timedelta(minutes=1)  # a write for every request would make one hot row per key
+
+
+class EmailBackend(ModelBackend):
+    """Signs in live users by e-mail address, case-insensitively; gives superusers no rights on objects."""
+
+    def authenticate(
+        self, request: HttpRequest | None, username: str | None = None, password: str | None = None, **kwargs: Any
+    ) -> User | None:
+        email = username if username is not None else kwargs.get("email")
+        if not email or password is None or "\x00" in email:
+            return None
+        user = User.objects.with_email(email).live().first()
+        if user is None:
+            User().set_password(password)  # the same work for an absent address, so that timing tells nothing
+            return None
+        return user if user.check_password(password) else None
+
+    def get_user(self, user_id: Any) -> User | None:
+        return User.objects.live().filter(pk=user_id).first()
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """The owner of an API key, and what the key allows."""
+
+    user: User
+    organization_id: uuid.UUID
+    key_id: uuid.UUID
+    memory_enabled: bool
+
+
+def principal_for(secret: str, *, now: datetime) -> Principal | None:
+    """Return the principal of a key, or None: found by public prefix, compared in constant time."""
+    prefix = secret.rpartition("_")[0] if secret.count("_") == 2 else secret[:11]
+    key = ApiKey.objects.usable(now).select_related("user").filter(prefix=prefix[:16]).first()
+    stored = bytes(key.key_hash) if key else b"\x00" * 32
+    if not hmac.compare_digest(stored, hash_key(secret)) or key is None:
+        return None
+    ApiKey.objects.filter(Q(last_used_at__isnull=True) | Q(last_used_at__lt=now - LAST_USED_STEP), pk=key.pk).update(
+        last_used_at=now
+    )
+    return Principal(key.user, key.organization_id, key.pk, key.memory_enabled)
+
+
+class ApiKeyAuthentication(BaseAuthentication):
+    """`Authorization: Bearer KEY`, never a cookie; `request.auth` is the Principal."""
+
+    def authenticate(self, request: Request) -> tuple[User, Principal]:
+        scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != "bearer" or not secret.strip():
+            raise AuthenticationFailed("Send your API key as 'Authorization: Bearer KEY'.", code="missing_api_key")
+        secret = secret.strip()
+        found = principal_for(secret, now=timezone.now()) if "\x00" not in secret else None
+        if found is None:
+            raise AuthenticationFailed("This API key is wrong, expired or revoked.", code="invalid_api_key")
+        return found.user, found
+
+    def authenticate_header(self, request: Request) -> str:
+        return 'Bearer realm="api"'

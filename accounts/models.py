@@ -1,0 +1,148 @@
+"""Users, organizations, memberships and API keys: columns and constraints, nothing that acts."""
+
+import uuid
+from datetime import datetime
+from typing import Any, ClassVar, Self
+
+from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
+from django.db import models
+from django.db.models.functions import Lower
+from django.utils.translation import gettext_lazy as _
+
+
+class UserQuerySet(models.QuerySet["User"]):
+    def live(self) -> Self:
+        return self.filter(deleted_at__isnull=True, is_active=True)
+
+    def with_email(self, email: str) -> Self:
+        return self.filter(email__iexact=email.strip(), deleted_at__isnull=True)
+
+
+class UserManager(BaseUserManager["User"]):
+    """Creates users; `createsuperuser` relies on these names."""
+
+    def get_queryset(self) -> UserQuerySet:
+        return UserQuerySet(self.model, using=self._db)
+
+    def live(self) -> UserQuerySet:
+        return self.get_queryset().live()
+
+    def with_email(self, email: str) -> UserQuerySet:
+        return self.get_queryset().with_email(email)
+
+    def create_user(self, email: str, password: str | None = None, **extra: Any) -> "User":
+        user = self.model(email=self.normalize_email(email), **extra)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, email: str, password: str | None = None, **extra: Any) -> "User":
+        return self.create_user(email, password, is_staff=True, is_superuser=True, **extra)
+
+    def get_by_natural_key(self, username: str | None) -> "User":
+        return self.live().get(email__iexact=username)
+
+
+class User(AbstractBaseUser, PermissionsMixin):
+    """A person. Soft-deleted users keep their row; their address becomes free for an account that inherits nothing."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    email = models.EmailField(_("e-mail address"))
+    name = models.CharField(_("name"), max_length=120, blank=True)
+    is_staff = models.BooleanField(_("staff"), default=False)
+    is_active = models.BooleanField(_("active"), default=True)
+    time_zone = models.CharField(_("time zone"), max_length=64, default="UTC")
+    language = models.CharField(_("language"), max_length=16, default="en")
+    created_at = models.DateTimeField(auto_now_add=True)
+    deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects: ClassVar[UserManager] = UserManager()
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(Lower("email"), name="user_email_live", condition=models.Q(deleted_at__isnull=True))
+        ]
+
+    def __str__(self) -> str:
+        return self.name or self.email
+
+    @property
+    def is_live(self) -> bool:
+        return self.deleted_at is None and self.is_active
+
+
+class Organization(models.Model):
+    """A tenant."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    slug = models.SlugField(max_length=63)
+    name = models.CharField(_("name"), max_length=120)
+    created_at = models.DateTimeField(auto_now_add=True)
+    deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["slug"], name="organization_slug_live", condition=models.Q(deleted_at__isnull=True)
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """A user's place in an organization. Ending it deletes the row and nothing else (I02)."""
+
+    class Role(models.TextChoices):
+        OWNER = "owner", _("Owner")
+        ADMIN = "admin", _("Administrator")
+        MEMBER = "member", _("Member")
+
+    organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="+")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    role = models.CharField(max_length=8, choices=Role, default=Role.MEMBER)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["organization", "user"], name="membership_once"),
+            models.CheckConstraint(condition=models.Q(role__in=["owner", "admin", "member"]), name="membership_role"),
+        ]
+
+
+class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
+    def usable(self, now: datetime) -> Self:
+        """Keys that open something at `now`: not revoked, not expired, of a live user with a live membership (I05)."""
+        member = Membership.objects.filter(organization=models.OuterRef("organization"), user=models.OuterRef("user"))
+        return self.filter(
+            models.Q(expires_at__isnull=True) | models.Q(expires_at__gt=now),
+            models.Exists(member),
+            revoked_at__isnull=True,
+            user__deleted_at__isnull=True,
+            user__is_active=True,
+            organization__deleted_at__isnull=True,
+        )
+
+
+class ApiKey(models.Model):
+    """A key of one user in one organization. Only a hash is stored; `prefix` is public and finds the row (I05)."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="+")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    name = models.CharField(_("name"), max_length=120)
+    prefix = models.CharField(max_length=16, unique=True)
+    key_hash = models.BinaryField(max_length=32)
+    memory_enabled = models.BooleanField(_("reads and writes memory"), default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_used_at = models.DateTimeField(null=True)
+    expires_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    objects: ClassVar = ApiKeyQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"

@@ -1,0 +1,149 @@
+"""Writes to users, organizations, memberships and keys; each in one transaction with its audit row."""
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import available_timezones
+
+from django.db import transaction
+
+from accounts.models import ApiKey, Membership, Organization, User
+from audit.services import record
+from screening.text import clean_text
+
+KEY_PREFIX = "mp_"
+
+
+class LastOwner(Exception):
+    """An organization keeps at least one owner (I02)."""
+
+
+class UnknownTimeZone(ValueError):
+    """The name is in no IANA time zone database."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """A fresh API key; `secret` is shown once and stored nowhere."""
+
+    row: ApiKey
+    secret: str
+
+
+def hash_key(secret: str) -> bytes:
+    """Return the stored hash of a key. The key has 256 random bits, so a slow hash would add nothing."""
+    return hashlib.sha256(secret.encode()).digest()
+
+
+@transaction.atomic
+def create_organization(*, slug: str, name: str, actor: User | None = None) -> Organization:
+    organization = Organization.objects.create(slug=slug, name=clean_text(name, max_length=120, single_line=True))
+    record("organization.create", actor=actor, organization_id=organization.id)
+    return organization
+
+
+@transaction.atomic
+def create_user(
+    *,
+    email: str,
+    name: str,
+    password: str | None,
+    staff: bool = False,
+    time_zone: str = "UTC",
+    actor: User | None = None,
+) -> User:
+    """Create a user. Raises UnknownTimeZone, or IntegrityError when a live account has the address."""
+    if time_zone not in available_timezones():
+        raise UnknownTimeZone(time_zone)
+    clean_name = clean_text(name, max_length=120, single_line=True, allow_empty=True)
+    user = User.objects.create_user(email, password, name=clean_name, is_staff=staff, time_zone=time_zone)
+    record("user.create", actor=actor, subject_user_id=user.id)
+    return user
+
+
+def _lock(organization: Organization) -> None:
+    Organization.objects.select_for_update(no_key=True).get(pk=organization.pk)
+
+
+def _refuse_to_lose_the_last_owner(membership: Membership) -> None:
+    owners = Membership.objects.filter(
+        organization=membership.organization_id, role=Membership.Role.OWNER, user__deleted_at__isnull=True
+    )
+    if membership.role == Membership.Role.OWNER and not owners.exclude(pk=membership.pk).exists():
+        raise LastOwner
+
+
+@transaction.atomic
+def set_membership(*, organization: Organization, user: User, role: str, actor: User | None = None) -> Membership:
+    """Add a member or change her role. Raises LastOwner when the only owner would stop being one."""
+    _lock(organization)
+    membership = Membership.objects.filter(organization=organization, user=user).first()
+    if membership is None:
+        membership = Membership.objects.create(organization=organization, user=user, role=role)
+    elif membership.role != role:
+        if role != Membership.Role.OWNER:
+            _refuse_to_lose_the_last_owner(membership)
+        membership.role = role
+        membership.save(update_fields=["role"])
+    else:
+        return membership
+    record("member.set", actor=actor, organization_id=organization.id, subject_user_id=user.id, details={"role": role})
+    return membership
+
+
+@transaction.atomic
+def remove_member(*, organization: Organization, user: User, actor: User | None = None) -> None:
+    """End a membership at once; facts, consent and grants stay as they are (I02). Raises LastOwner."""
+    _lock(organization)
+    membership = Membership.objects.filter(organization=organization, user=user).first()
+    if membership is None:
+        return
+    _refuse_to_lose_the_last_owner(membership)
+    membership.delete()
+    record("member.remove", actor=actor, organization_id=organization.id, subject_user_id=user.id)
+
+
+@transaction.atomic
+def create_api_key(
+    *,
+    organization: Organization,
+    user: User,
+    name: str,
+    memory_enabled: bool = True,
+    expires_at: datetime | None = None,
+    actor: User | None = None,
+) -> NewKey:
+    """Create a key: `mp_` + public prefix (8) + `_` + 43 random characters."""
+    prefix = f"{KEY_PREFIX}{secrets.token_hex(4)}"
+    secret = f"{prefix}_{secrets.token_urlsafe(32)}"
+    row = ApiKey.objects.create(
+        organization=organization,
+        user=user,
+        name=clean_text(name, max_length=120, single_line=True),
+        prefix=prefix,
+        key_hash=hash_key(secret),
+        memory_enabled=memory_enabled,
+        expires_at=expires_at,
+    )
+    record(
+        "api_key.create",
+        actor=actor or user,
+        organization_id=organization.id,
+        subject_user_id=user.id,
+        object_id=row.id,
+        details={"memory_enabled": memory_enabled},
+    )
+    return NewKey(row, secret)
+
+
+@transaction.atomic
+def revoke_api_key(*, key: ApiKey, now: datetime, actor: User | None = None) -> None:
+    if ApiKey.objects.filter(pk=key.pk, revoked_at__isnull=True).update(revoked_at=now):
+        record(
+            "api_key.revoke",
+            actor=actor,
+            organization_id=key.organization_id,
+            subject_user_id=key.user_id,
+            object_id=key.id,
+        )

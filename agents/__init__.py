@@ -1,0 +1,1 @@
+"""Agents, model providers and object permissions."""

@@ -1,0 +1,84 @@
+"""Agents and the providers of their models: columns and constraints."""
+
+import uuid
+from typing import ClassVar, Self
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import Organization
+
+
+class Provider(models.Model):
+    """Where models are reached. Only operators set these; a key is named by an environment variable (C05)."""
+
+    class Kind(models.TextChoices):
+        OPENAI = "openai", _("OpenAI-compatible server")
+        OFFLINE = "offline", _("Offline rules (no network)")
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    kind = models.CharField(max_length=8, choices=Kind)
+    base_url = models.URLField(max_length=400, blank=True)
+    api_key_env = models.CharField(max_length=120, blank=True)
+    timeout_seconds = models.PositiveSmallIntegerField(default=60)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        default_permissions = ()
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["kind", "base_url", "api_key_env"], name="provider_once"),
+            models.CheckConstraint(
+                condition=models.Q(kind="offline", base_url="") | (models.Q(kind="openai") & ~models.Q(base_url="")),
+                name="provider_kind",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.base_url or self.get_kind_display()
+
+
+class AgentQuerySet(models.QuerySet["Agent"]):
+    def live(self) -> Self:
+        return self.filter(deleted_at__isnull=True, organization__deleted_at__isnull=True)
+
+
+class Agent(models.Model):
+    """An Action Agent of one organization."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="+")
+    slug = models.SlugField(max_length=63)
+    name = models.CharField(_("name"), max_length=120)
+    system_prompt = models.TextField(_("system prompt"), blank=True)
+    provider = models.ForeignKey(Provider, on_delete=models.PROTECT, related_name="+")
+    model = models.CharField(_("model"), max_length=200)
+    created_at = models.DateTimeField(auto_now_add=True)
+    deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects: ClassVar = AgentQuerySet.as_manager()
+
+    class Meta:
+        default_permissions = ()
+        permissions = (
+            ("read_agent", "agent:read"),
+            ("update_agent", "agent:update"),
+            ("manage_agent", "agent:manage"),
+            ("view_preference", "preference:view"),
+            ("manage_preference", "preference:manage"),
+            ("view_memory", "memory:view"),
+            ("manage_memory", "memory:manage"),
+            ("operate", "agents.operate"),
+        )
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["organization", "slug"], name="agent_slug_live", condition=models.Q(deleted_at__isnull=True)
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def public_name(self) -> str:
+        """The agent's name in the API: `ORGANIZATION/AGENT`."""
+        return f"{self.organization.slug}/{self.slug}"

@@ -1,0 +1,75 @@
+"""Object permissions on agents: the one table of public names and codenames, and grants (I03)."""
+
+import uuid
+from typing import Final
+
+from django.db import transaction
+from guardian.models import UserObjectPermission
+from guardian.shortcuts import assign_perm, remove_perm
+
+from accounts.models import User
+from agents.models import Agent
+from audit.services import record
+
+CODENAMES: Final = {
+    "agent:read": "read_agent",
+    "agent:update": "update_agent",
+    "agent:manage": "manage_agent",
+    "preference:view": "view_preference",
+    "preference:manage": "manage_preference",
+    "memory:view": "view_memory",
+    "memory:manage": "manage_memory",
+}
+PUBLIC_NAMES: Final = {codename: name for name, codename in CODENAMES.items()}
+
+
+class UnknownPermission(ValueError):
+    """The name is not in the table."""
+
+
+def _codename(permission: str) -> str:
+    try:
+        return CODENAMES[permission]
+    except KeyError:
+        raise UnknownPermission(f"{permission!r} is no permission; use one of: {', '.join(CODENAMES)}.") from None
+
+
+@transaction.atomic
+def grant(*, agent: Agent, user: User, permission: str, actor: User | None) -> None:
+    """Give a permission on one agent. It counts only together with a live membership."""
+    codename = _codename(permission)
+    if codename in granted_codenames(user.pk, agent.pk):
+        return
+    assign_perm(codename, user, agent)
+    _record("permission.grant", agent, user, permission, actor)
+
+
+@transaction.atomic
+def revoke(*, agent: Agent, user: User, permission: str, actor: User | None) -> None:
+    """Take a permission on one agent away."""
+    codename = _codename(permission)
+    if codename in granted_codenames(user.pk, agent.pk):
+        remove_perm(codename, user, agent)
+        _record("permission.revoke", agent, user, permission, actor)
+
+
+def _record(action: str, agent: Agent, user: User, permission: str, actor: User | None) -> None:
+    record(
+        action,
+        actor=actor,
+        organization_id=agent.organization_id,
+        subject_user_id=user.pk,
+        agent_id=agent.pk,
+        details={"permission": permission},
+    )
+
+
+def granted_codenames(user_id: uuid.UUID, agent_id: uuid.UUID) -> frozenset[str]:
+    """Return the codenames granted to the user herself; no group, role or superuser flag adds to them."""
+    rows = UserObjectPermission.objects.filter(
+        user=user_id,
+        object_pk=str(agent_id),
+        permission__content_type__app_label=Agent._meta.app_label,
+        permission__content_type__model=Agent._meta.model_name,
+    )
+    return frozenset(rows.values_list("permission__codename", flat=True))

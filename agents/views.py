@@ -1,0 +1,17 @@
+"""The page of the agents that a member may use."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from accounts.requests import MemberRequest
+from agents.access import agents_for
+
+
+@login_required
+@require_safe
+def agent_list(request: MemberRequest) -> HttpResponse:
+    """List the agents on which the member holds agent:read."""
+    agents = agents_for(request.user).order_by("organization__name", "name", "id")
+    return render(request, "agents/list.html", {"agents": agents})

@@ -1,0 +1,45 @@
+"""Writes audit events, inside the transaction of the act that they tell of."""
+
+import uuid
+from collections.abc import Mapping
+from typing import Protocol
+
+import structlog
+
+from audit.models import AuditEvent
+
+type Detail = str | int | float | bool | None
+
+
+class Actor(Protocol):
+    """Whoever acts; a user row of the app above."""
+
+    pk: uuid.UUID
+
+
+def record(
+    action: str,
+    *,
+    actor: Actor | None,
+    organization_id: uuid.UUID | None = None,
+    subject_user_id: uuid.UUID | None = None,
+    agent_id: uuid.UUID | None = None,
+    object_id: uuid.UUID | None = None,
+    surface: str = "",
+    reason: str = "",
+    details: Mapping[str, Detail] | None = None,
+) -> None:
+    """Append one event (T03). `details` takes ids, counts and codes; never text that a member or a model wrote."""
+    request_id = str(structlog.contextvars.get_contextvars().get("request_id", ""))
+    AuditEvent.objects.create(
+        action=action,
+        actor_id=actor.pk if actor is not None else None,
+        organization_id=organization_id,
+        subject_user_id=subject_user_id,
+        agent_id=agent_id,
+        object_id=object_id,
+        surface=surface,
+        reason=reason,
+        request_id=request_id[:64],
+        details=dict(details or {}),
+    )

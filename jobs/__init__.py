@@ -1,0 +1,1 @@
+"""Background work: one enqueue function, leases and the worker's supervisor."""

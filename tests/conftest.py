@@ -1,0 +1,97 @@
+"""The cast and the cluster that every test shares."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import Organization, User
+from agents.models import Agent
+from consent.scope import Scope
+from encryption.services import forget_keys
+from tests import factories
+from tests import settings as test_settings
+from tests.stub_server import Script, serving
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cluster() -> Iterator[None]:
+    """The embedded PostgreSQL, unless DATABASE_URL named another one."""
+    import os
+
+    if os.environ["DATABASE_URL"] != test_settings.LEASE.url:
+        yield
+        return
+    with test_settings.LEASE:
+        yield
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(_cluster: None) -> None:
+    """The test database is made after the cluster is up."""
+
+
+@pytest.fixture(autouse=True)
+def _no_kept_keys() -> Iterator[None]:
+    """Each test has organizations of its own; unwrapped keys must not outlive them."""
+    forget_keys()
+    yield
+    forget_keys()
+
+
+@pytest.fixture
+def organization(db: None) -> Organization:
+    return factories.make_organization("acme")
+
+
+@pytest.fixture
+def agent(organization: Organization) -> Agent:
+    return factories.make_agent(organization, "guide")
+
+
+@pytest.fixture
+def owner(organization: Organization, agent: Agent) -> User:
+    """A member who may read and update the agent; has not granted consent."""
+    return factories.make_member(organization, agent, "ana@acme.example", name="Ana")
+
+
+@pytest.fixture
+def colleague(organization: Organization, agent: Agent) -> User:
+    """Another member with the same rights on the same agent."""
+    return factories.make_member(organization, agent, "ben@acme.example", name="Ben")
+
+
+@pytest.fixture
+def stranger(db: None) -> User:
+    """A member of another organization, with all rights on an agent there."""
+    other = factories.make_organization("other")
+    return factories.make_member(other, factories.make_agent(other, "guide"), "sam@other.example", name="Sam")
+
+
+@pytest.fixture
+def scope(owner: User, agent: Agent) -> Scope:
+    return Scope(agent.organization_id, owner.pk, agent.pk)
+
+
+@pytest.fixture
+def consented(scope: Scope, owner: User) -> Scope:
+    """The owner's scope, with consent granted."""
+    return factories.grant(scope, owner)
+
+
+@pytest.fixture
+def client_for() -> Callable[..., Client]:
+    def sign_in(user: User, **options: Any) -> Client:
+        client = Client(**options)
+        client.force_login(user, backend="accounts.authentication.EmailBackend")
+        return client
+
+    return sign_in
+
+
+@pytest.fixture
+def model_server() -> Iterator[Script]:
+    """A scripted model server; point an agent at its `url`."""
+    with serving(Script()) as script:
+        yield script
