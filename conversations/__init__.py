@@ -1,0 +1,1 @@
+"""The transcript: sessions, participants, turns and messages."""

@@ -1,0 +1,43 @@
+"""Who may read a session: its creator and its participants, as long as they are members who may use the agent."""
+
+import uuid
+
+from django.core.exceptions import PermissionDenied
+from django.db.models import Exists, OuterRef, Q
+from django.http import Http404
+
+from accounts.models import User
+from agents.access import agent_for
+from agents.models import Agent
+from conversations.models import Participant, Session, SessionQuerySet
+
+
+def sessions_for(user: User, agent: Agent) -> SessionQuerySet:
+    """Return the live sessions with this agent that the user may read."""
+    took_part = Participant.objects.filter(session=OuterRef("pk"), user=user)
+    return Session.objects.live().filter(Q(created_by=user) | Exists(took_part), agent=agent)
+
+
+def session_for(user: User, session_id: uuid.UUID) -> Session:
+    """Return one session, or raise Http404: also when the user lost the agent."""
+    took_part = Participant.objects.filter(session=OuterRef("pk"), user=user)
+    session = (
+        Session.objects.live()
+        .filter(Q(created_by=user) | Exists(took_part), pk=session_id)
+        .select_related("agent__organization", "agent__provider", "organization")
+        .first()
+    )
+    if session is None:
+        raise Http404
+    try:
+        access = agent_for(user, session.organization.slug, session.agent.slug, "agent:read")
+    except PermissionDenied:
+        raise Http404 from None
+    if access.agent.pk != session.agent_id:  # deleted, and its name was given to another agent
+        raise Http404
+    return session
+
+
+def read_by_others(session: Session) -> bool:
+    """Whether anyone but the creator can read the session (C10)."""
+    return session.is_public or Participant.objects.filter(session=session).exclude(user=session.created_by_id).exists()

@@ -1,0 +1,213 @@
+"""Writes to the transcript: open or find a session, begin, stop and finish a turn (C02, C03)."""
+
+import uuid
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from django.db import transaction
+from django.db.models import OuterRef, Subquery
+
+from accounts.models import User
+from agents.models import Agent
+from conversations import digest
+from conversations.models import Message, Session, Turn
+from conversations.surfaces import Surface
+
+# A turn that is still running after this long has lost its process; the next one may begin.
+ABANDONED_AFTER: Final = timedelta(minutes=15)
+
+
+class SessionBusy(Exception):
+    """Another turn of this session is still running."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message to store: `at` dates it; `passed` keeps it from extraction for good."""
+
+    role: str
+    content: str
+    at: datetime
+    passed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a finished turn leaves: the reply and what went into it."""
+
+    text: str
+    model: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+def open_session(
+    *,
+    agent: Agent,
+    created_by: User,
+    surface: Surface,
+    now: datetime,
+    api_key_id: uuid.UUID | None = None,
+    end_user_id: str = "",
+    title: str = "",
+) -> Session:
+    return Session.objects.create(
+        organization_id=agent.organization_id,
+        agent=agent,
+        created_by=created_by,
+        surface=surface,
+        api_key_id=api_key_id,
+        end_user_id=end_user_id,
+        title=title[:120],
+        last_activity_at=now,
+    )
+
+
+def find_continued(
+    *, agent: Agent, created_by: User, api_key_id: uuid.UUID, end_user_id: str, history: Sequence[tuple[str, str]]
+) -> Session | None:
+    """Return the one session whose whole current transcript is `history`, (role, content) pairs (C02).
+
+    None when no session matches, when more than one does, or when `history` does not end in an assistant message.
+    """
+    spoken = [pair for pair in history if pair[0] != "system"]
+    if not spoken or spoken[-1][0] != "assistant":
+        return None
+    start = digest.start(
+        organization_id=agent.organization_id, agent_id=agent.pk, api_key_id=api_key_id, end_user_id=end_user_id
+    )
+    last = Turn.objects.filter(session=OuterRef("session"), status=Turn.Status.COMPLETED).order_by("-created_at", "-id")
+    continued = Turn.objects.filter(
+        pk=Subquery(last.values("pk")[:1]),
+        organization=agent.organization_id,
+        transcript_digest=digest.extend(start, spoken),
+        session__agent=agent,
+        session__created_by=created_by,
+        session__api_key_id=api_key_id,
+        session__end_user_id=end_user_id,
+        session__surface=Surface.API,
+        session__deleted_at__isnull=True,
+    ).select_related("session")[:2]
+    return continued[0].session if len(continued) == 1 else None
+
+
+@transaction.atomic
+def begin_turn(
+    *, session: Session, speaker: User, said: Sequence[Said], now: datetime, uses_memory: bool = True
+) -> Turn:
+    """Store what was said and a running turn. Raises SessionBusy while another turn of the session runs."""
+    Session.objects.select_for_update(no_key=True).get(pk=session.pk)
+    running = Turn.objects.filter(session=session, status=Turn.Status.RUNNING)
+    running.filter(created_at__lt=now - ABANDONED_AFTER).update(
+        status=Turn.Status.FAILED, error_code="abandoned", finished_at=now
+    )
+    if running.exists():
+        raise SessionBusy
+    turn = Turn.objects.create(
+        organization_id=session.organization_id, session=session, speaker=speaker, uses_memory=uses_memory
+    )
+    _append(turn, said, speaker, now)
+    session.last_activity_at = now
+    fields = ["last_activity_at"]
+    if not session.title:
+        session.title = next((" ".join(m.content.split())[:80] for m in said if m.role == "user" and not m.passed), "")
+        fields.append("title")
+    session.save(update_fields=fields)
+    return turn
+
+
+def _append(turn: Turn, said: Sequence[Said], speaker: User, now: datetime) -> None:
+    last = (
+        Message.objects.filter(session=turn.session_id).order_by("-position").values_list("position", flat=True).first()
+    )
+    first = 0 if last is None else last + 1
+    Message.objects.bulk_create(
+        Message(
+            organization_id=turn.organization_id,
+            session_id=turn.session_id,
+            turn=turn,
+            position=first + offset,
+            role=message.role,
+            speaker=speaker if message.role == "user" else None,
+            content=message.content,
+            at=message.at,
+            passed_at=now if message.passed else None,
+        )
+        for offset, message in enumerate(said)
+    )
+
+
+@transaction.atomic
+def finish_turn(
+    *, turn: Turn, status: Turn.Status, reply: Reply, at: datetime, now: datetime, error_code: str = ""
+) -> bool:
+    """Store the reply and end the turn, once; call it in the transaction that also starts the work that follows.
+
+    Returns False, and stores nothing, when the turn has already ended (it was abandoned, or finished twice).
+    """
+    session = Session.objects.select_for_update(no_key=True).get(pk=turn.session_id)
+    current = Turn.objects.select_for_update(no_key=True).get(pk=turn.pk)
+    if current.status != Turn.Status.RUNNING:
+        return False
+    if reply.text:
+        _append(turn, [Said("assistant", reply.text, at)], turn.speaker, now)
+    turn.status, turn.finished_at, turn.error_code = status, now, error_code
+    turn.model = reply.model
+    turn.prompt_tokens, turn.completion_tokens = reply.prompt_tokens, reply.completion_tokens
+    if status == Turn.Status.COMPLETED:
+        turn.transcript_digest = _digest(session, turn)
+    # Not all columns: a stop request of another process stays.
+    turn.save(
+        update_fields=[
+            "status",
+            "finished_at",
+            "error_code",
+            "model",
+            "prompt_tokens",
+            "completion_tokens",
+            "transcript_digest",
+        ]
+    )
+    Session.objects.filter(pk=session.pk).update(last_activity_at=now)
+    return True
+
+
+def _digest(session: Session, turn: Turn) -> bytes:
+    """Return the digest of the transcript of completed turns, this one included."""
+    before = (
+        Turn.objects.filter(session=session, status=Turn.Status.COMPLETED, transcript_digest__isnull=False)
+        .order_by("-created_at", "-id")
+        .values_list("transcript_digest", flat=True)
+        .first()
+    )
+    start = (
+        bytes(before)
+        if before
+        else digest.start(
+            organization_id=session.organization_id,
+            agent_id=session.agent_id,
+            api_key_id=session.api_key_id,
+            end_user_id=session.end_user_id,
+        )
+    )
+    return digest.extend(start, turn.messages.order_by("position").values_list("role", "content"))
+
+
+def request_stop(*, turn_id: uuid.UUID, session: Session, now: datetime) -> bool:
+    """Ask a running turn to stop; the process that streams it looks for this mark. False when it has ended."""
+    running = Turn.objects.filter(pk=turn_id, session=session, status=Turn.Status.RUNNING)
+    return bool(running.update(stop_requested_at=now))
+
+
+def transcript(session: Session) -> list[Message]:
+    """Return the messages of completed turns, oldest first: what a model is shown of the past."""
+    return list(Message.objects.final().filter(session=session).order_by("position"))
+
+
+def mark_passed(*, message_ids: Collection[uuid.UUID], organization_id: uuid.UUID, now: datetime) -> None:
+    """Record that extraction is done with these messages (E02)."""
+    Message.objects.filter(organization=organization_id, pk__in=message_ids, passed_at__isnull=True).update(
+        passed_at=now
+    )

@@ -1,0 +1,42 @@
+"""The one table of surfaces (C04): where a session comes from, and whether it reads and writes the fact store."""
+
+from typing import Final
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+
+class Surface(models.TextChoices):
+    """Values are stored exactly as the documents spell them."""
+
+    STUDIO = "studio", _("Studio")
+    DASHBOARD_CHAT = "dashboardChat", _("Dashboard chat")
+    API = "api", _("API")
+    SLACK = "slack", _("Slack")
+    TEAMS = "teams", _("Teams")
+    DISCORD = "discord", _("Discord")
+    EMAIL = "email", _("E-mail")
+    SCHEDULE = "schedule", _("Schedule")
+    EXPLORE = "explore", _("Explore")
+    VISITOR = "visitor", _("Visitor chat")
+    ACTIONFLOW = "actionflow", _("ActionFlow")
+
+
+USES_FACTS: Final[dict[Surface, bool]] = {
+    Surface.STUDIO: True,
+    Surface.DASHBOARD_CHAT: True,
+    Surface.API: True,
+    Surface.SLACK: False,
+    Surface.TEAMS: False,
+    Surface.DISCORD: False,
+    Surface.EMAIL: False,
+    Surface.SCHEDULE: False,
+    Surface.EXPLORE: False,
+    Surface.VISITOR: False,
+    Surface.ACTIONFLOW: False,
+}
+
+
+def uses_facts(surface: str) -> bool:
+    """Whether sessions of this surface read and write the fact store; an unknown surface does not."""
+    return USES_FACTS.get(Surface(surface), False) if surface in Surface.values else False

@@ -1,0 +1,92 @@
+"""The protocol that every model client speaks (C05), its messages and its errors; must not know any provider."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+Role = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """One message as it is sent to a model."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseSchema:
+    """A JSON schema that the answer must follow; `name` also tells the offline model what is asked of it."""
+
+    name: str
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one call, as the provider counts them."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    @property
+    def total_tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One call to a model. `cache_key` is a hash of the compiled system prompt (C07); `options` are passed through."""
+
+    model: str
+    messages: tuple[ChatMessage, ...]
+    schema: ResponseSchema | None = None
+    cache_key: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A whole answer."""
+
+    text: str
+    finish_reason: str = "stop"
+    usage: Usage = Usage()
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of a streamed answer; `finish_reason` and `usage` come with the last pieces."""
+
+    text: str = ""
+    finish_reason: str | None = None
+    usage: Usage | None = None
+
+
+class ModelError(Exception):
+    """A call failed. Carries a code and no text of the conversation, so that it may be logged and stored.
+
+    `code` is one of: unreachable, timeout, rate_limited, unauthorized, refused_request, server_error, cut_off,
+    bad_answer, misconfigured. `retry_after` is in seconds.
+    """
+
+    def __init__(self, code: str, *, retryable: bool, status: int | None = None, retry_after: float | None = None):
+        super().__init__(code)
+        self.code = code
+        self.retryable = retryable
+        self.status = status
+        self.retry_after = retry_after
+
+
+class ChatModel(Protocol):
+    """What the rest of the system knows of a model."""
+
+    def complete(self, request: ChatRequest) -> Completion:
+        """Return the whole answer, or raise ModelError."""
+        ...
+
+    def stream(self, request: ChatRequest) -> Iterator[Chunk]:
+        """Yield the answer in pieces, or raise ModelError, also in the middle. Closing the iterator ends the call."""
+        ...

@@ -1,0 +1,1 @@
+"""The rules of the offline model: pure text analysis, deterministic, without network, database or clock."""

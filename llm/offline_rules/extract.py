@@ -1,0 +1,260 @@
+"""Answer the extraction question (E02, E03): read its JSON, apply the rules, write the facts; must not use a clock."""
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time, timedelta, tzinfo
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from llm.offline_rules import rules_be, rules_home, rules_others, rules_plans, rules_style, rules_taste
+from llm.offline_rules.clauses import Clause, clauses, expand
+from llm.offline_rules.drafts import MAX_CONTENT, Draft
+from llm.offline_rules.foreign import foreign_drafts
+from llm.offline_rules.keys import fit
+from llm.offline_rules.own_words import Sentence, own_sentences
+from llm.offline_rules.words import SECRET_NOUNS
+
+MAX_FACTS = 10
+MAX_SOURCES = 5
+LONGEST_EXPIRY = timedelta(days=179)  # the store refuses an expiry later than 180 days from the write (F05)
+
+type Rule = Callable[[Clause, date], list[Draft]]
+
+_OWN_RULES: dict[str, tuple[Rule, ...]] = {
+    "be": (rules_be.be, rules_plans.been),
+    "have": (rules_be.have, rules_plans.event),
+    "live": (rules_home.live,),
+    "reside": (rules_home.live,),
+    "move": (rules_others.switch, rules_home.move),
+    "relocate": (rules_home.move,),
+    "settle": (rules_home.move,),
+    "come": (rules_home.come,),
+    "grow": (rules_home.grow,),
+    "work": (rules_home.work, rules_taste.habit),
+    "intern": (rules_home.work,),
+    "study": (rules_plans.studying, rules_home.study),
+    "graduate": (rules_home.education,),
+    "major": (rules_home.education,),
+    "like": (rules_taste.like,),
+    "love": (rules_taste.like,),
+    "enjoy": (rules_taste.like,),
+    "adore": (rules_taste.like,),
+    "hate": (rules_taste.like,),
+    "dislike": (rules_taste.like,),
+    "detest": (rules_taste.like,),
+    "loathe": (rules_taste.like,),
+    "prefer": (rules_taste.prefer,),
+    "stand": (rules_taste.stand,),
+    "eat": (rules_taste.eat,),
+    "drink": (rules_taste.eat,),
+    "smoke": (rules_taste.eat,),
+    "tolerate": (rules_taste.eat,),
+    "avoid": (rules_taste.avoid,),
+    "follow": (rules_taste.avoid,),
+    "keep": (rules_taste.avoid,),
+    "support": (rules_taste.support,),
+    "stop": (rules_taste.avoid,),
+    "give": (rules_taste.avoid,),
+    "quit": (rules_taste.avoid, rules_home.employ),
+    "leave": (rules_home.employ,),
+    "join": (rules_home.employ,),
+    "run": (rules_home.employ, rules_taste.habit),
+    "own": (rules_home.employ,),
+    "manage": (rules_home.employ,),
+    "lead": (rules_home.employ,),
+    "teach": (rules_home.employ,),
+    "tutor": (rules_home.employ,),
+    "freelance": (rules_home.employ,),
+    "start": (rules_home.employ, rules_plans.start_at, rules_taste.take_up, rules_plans.event),
+    "begin": (rules_home.employ, rules_taste.take_up, rules_plans.event),
+    "use": (rules_taste.use,),
+    "write": (rules_taste.project, rules_taste.use),
+    "code": (rules_taste.use,),
+    "program": (rules_taste.use,),
+    "develop": (rules_taste.project, rules_taste.use),
+    "read": (rules_taste.read,),
+    "watch": (rules_taste.read,),
+    "build": (rules_taste.project, rules_plans.event),
+    "make": (rules_taste.project, rules_taste.habit),
+    "design": (rules_taste.project,),
+    "renovate": (rules_taste.project,),
+    "restore": (rules_taste.project,),
+    "compose": (rules_taste.project,),
+    "drive": (rules_taste.use,),
+    "ride": (rules_taste.use,),
+    "speak": (rules_taste.speak,),
+    "learn": (rules_taste.learn,),
+    "practice": (rules_taste.habit, rules_taste.learn),
+    "practise": (rules_taste.habit, rules_taste.learn),
+    "play": (rules_taste.play,),
+    "go": (rules_plans.go,),
+    "fly": (rules_plans.go,),
+    "travel": (rules_plans.go,),
+    "visit": (rules_plans.go,),
+    "plan": (rules_plans.plan,),
+    "intend": (rules_plans.plan,),
+    "hope": (rules_plans.plan,),
+    "decide": (rules_plans.plan,),
+    "do": (rules_taste.hobby,),
+    "pick": (rules_taste.take_up,),
+    "think": (rules_plans.plan,),
+    "consider": (rules_plans.plan,),
+    "train": (rules_plans.plan, rules_taste.habit),
+    "prepare": (rules_plans.plan,),
+    "save": (rules_plans.plan,),
+    "look": (rules_plans.seek,),
+    "search": (rules_plans.plan,),
+    "want": (rules_plans.want,),
+    "switch": (rules_others.switch,),
+    "change": (rules_others.switch,),
+    "migrate": (rules_others.switch,),
+    "get": (rules_plans.event, rules_taste.habit),
+    "sign": (rules_plans.event,),
+    "lose": (rules_home.employ, rules_plans.event),
+    "become": (rules_plans.event,),
+    "take": (rules_taste.take_up, rules_taste.habit),
+    "turn": (rules_plans.turn,),
+}
+_DEFAULT: tuple[Rule, ...] = (rules_plans.event, rules_others.group_routine, rules_taste.hobby)
+_UNSAFE = re.compile(r"[@<>{}\[\]|`*]|https?:|www\.|\d{6,}|\d[\d -]{7,}\d", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    id: str
+    said: date
+    text: str
+
+
+@dataclass(slots=True)
+class _Candidate:
+    draft: Draft
+    sources: list[str]
+    order: int
+
+
+def answer(question: str) -> str:
+    """Return the JSON answer {"facts": [...]} for the JSON question of the extraction prompt; best facts first.
+
+    A question that is not such JSON has no facts in it.
+    """
+    try:
+        asked = json.loads(question)
+    except ValueError:
+        asked = None
+    if not isinstance(asked, dict):
+        return '{"facts": []}'
+    zone = _zone(asked.get("time_zone"))
+    messages = _members_messages(asked.get("messages"))
+    known = [
+        (str(entry["memory_type"]), str(entry["key"]))
+        for entry in asked.get("known_keys") or []
+        if isinstance(entry, dict) and "key" in entry and "memory_type" in entry
+    ]
+    chosen = _best(_candidates(messages, known))
+    return json.dumps({"facts": [_as_json(candidate, messages, zone) for candidate in chosen]}, ensure_ascii=False)
+
+
+def _zone(name: object) -> tzinfo | None:
+    try:
+        return ZoneInfo(str(name))
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return None
+
+
+def _members_messages(messages: object) -> list[_Message]:
+    found = []
+    for message in messages if isinstance(messages, list) else []:
+        if not isinstance(message, dict) or message.get("author") != "member":
+            continue
+        try:
+            said = datetime.fromisoformat(str(message.get("at"))).date()
+        except ValueError:
+            continue
+        found.append(_Message(str(message.get("id")), said, str(message.get("text", ""))))
+    return found
+
+
+def drafts_of(text: str, said: date) -> list[Draft]:
+    """Return what one message of the member says about her, in the order of saying; `said` is her day."""
+    found: list[Draft] = []
+    for sentence in own_sentences(text):
+        if not sentence.is_joke:
+            found.extend(_drafts_of_sentence(sentence, said))
+    return [draft for draft in found if _is_fit(draft)]
+
+
+def _drafts_of_sentence(sentence: Sentence, said: date) -> list[Draft]:
+    asks = sentence.is_question and not re.match(
+        r"(?:and |also |please )?(?:can|could|would|will) you\b", sentence.text, re.IGNORECASE
+    )
+    wishes = [] if asks else rules_style.standing_wishes(expand(sentence.text))
+    if wishes:
+        return wishes
+    found: list[Draft] = []
+    for clause in clauses(sentence.text, is_question=sentence.is_question, remembered=sentence.asked_to_remember):
+        found.extend(read_clause(clause, said))
+    if not found and not sentence.is_question:
+        found = foreign_drafts(sentence.text, said)
+    if sentence.asked_to_remember:
+        found = [replace(draft, confidence=0.95) for draft in found] or rules_others.remembered(sentence.text)
+    return found
+
+
+def read_clause(clause: Clause, said: date) -> list[Draft]:
+    """Return the drafts of the first rule that understands the clause."""
+    if not clause.is_own:
+        return rules_others.belonging(clause, said)
+    if clause.hedged and clause.verb not in {"be", "have"}:
+        return []
+    for rule in _OWN_RULES.get(clause.verb, _DEFAULT):
+        found = rule(clause, said)
+        if found:
+            return [draft for draft in found if not clause.hedged or draft.confidence <= 0.5]
+    return rules_others.remembered_own(clause) if clause.remembered else []
+
+
+def _is_fit(draft: Draft) -> bool:
+    sensible = 6 <= len(draft.content) <= MAX_CONTENT and len(draft.key) > 2 and draft.content.count('"') % 2 == 0
+    return sensible and not _UNSAFE.search(draft.content) and not SECRET_NOUNS.search(draft.content)
+
+
+def _candidates(messages: list[_Message], known: list[tuple[str, str]]) -> list[_Candidate]:
+    """Gather the drafts; the same fact said twice cites both messages, and a later word on a key replaces the earlier."""
+    by_key: dict[tuple[str, str], _Candidate] = {}
+    order = 0
+    for message in messages:
+        for draft in drafts_of(message.text, message.said):
+            memory_type, key = fit(draft.memory_type, draft.key, known)
+            placed = replace(draft, memory_type=memory_type, key=key)  # type: ignore[arg-type]  # known types come from us
+            order += 1
+            earlier = by_key.get((memory_type, key))
+            if earlier is not None and earlier.draft.content.casefold() == placed.content.casefold():
+                if message.id not in earlier.sources and len(earlier.sources) < MAX_SOURCES:
+                    earlier.sources.append(message.id)
+                continue
+            by_key[memory_type, key] = _Candidate(placed, [message.id], order)
+    return list(by_key.values())
+
+
+def _best(candidates: Iterable[_Candidate]) -> list[_Candidate]:
+    return sorted(candidates, key=lambda one: (-one.draft.confidence, one.order))[:MAX_FACTS]
+
+
+def _as_json(candidate: _Candidate, messages: list[_Message], zone: tzinfo | None) -> dict[str, Any]:
+    draft = candidate.draft
+    expires = None
+    if draft.ends is not None:
+        said = next(message.said for message in messages if message.id == candidate.sources[0])
+        if draft.ends - said <= LONGEST_EXPIRY:
+            expires = datetime.combine(draft.ends, time(), tzinfo=zone).isoformat()
+    return {
+        "memory_type": draft.memory_type,
+        "key": draft.key,
+        "content": draft.content,
+        "confidence": draft.confidence,
+        "expires_at": expires,
+        "sources": candidate.sources,
+    }
