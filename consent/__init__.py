@@ -1,0 +1,1 @@
+"""The consent row and the gate in front of memory."""

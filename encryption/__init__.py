@@ -1,0 +1,1 @@
+"""Key ring, per-organization keys and the sealed record."""

@@ -1,0 +1,34 @@
+"""How a fact's key and body become sealed bytes and keyed hashes (F03, F04, F06)."""
+
+from uuid import UUID
+
+from consent.scope import Scope
+from encryption.services import ScopeKeys, ensure_organization_keys, organization_keys
+from screening.text import normalize_for_hash, normalize_key
+
+PURPOSE = "fact"
+
+
+def _ids(scope: Scope) -> tuple[UUID, ...]:
+    return (scope.organization_id, scope.user_id, scope.agent_id)
+
+
+def scope_keys(scope: Scope) -> ScopeKeys:
+    """Return the keys of a scope for reading. Raises KeyUnavailable."""
+    return ScopeKeys(organization_keys(scope.organization_id), purpose=PURPOSE, scope=_ids(scope))
+
+
+def scope_keys_for_writing(scope: Scope) -> ScopeKeys:
+    """Return the keys of a scope and make them at the first seal; not in a transaction. Raises KeyUnavailable."""
+    return ScopeKeys(ensure_organization_keys(scope.organization_id), purpose=PURPOSE, scope=_ids(scope))
+
+
+def key_hash(keys: ScopeKeys, key: str) -> bytes:
+    """Return the keyed hash by which a key finds its facts; spelling differences of case and space do not count."""
+    return keys.keyed_hash(b"key", normalize_key(key).encode())
+
+
+def content_hash(keys: ScopeKeys, memory_type: str, key: str, body: str) -> bytes:
+    """Return the keyed hash of type, key and normalized body; no two scopes share it."""
+    parts = (memory_type, normalize_key(key), normalize_for_hash(body))
+    return keys.keyed_hash(b"content", *(part.encode() for part in parts))

@@ -1,0 +1,183 @@
+"""The Memory tab and its actions: the member's own facts with one agent (F01, F09–F13). Pages only, no API (F12)."""
+
+import uuid
+from typing import Final
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django_htmx.http import reswap, retarget
+
+from accounts.requests import MemberRequest, posted_text, text_problem
+from agents.access import AgentAccess, agent_for
+from consent.services import GrantRefused, grant_consent, withdraw_consent
+from encryption.services import KeyUnavailable
+from facts.models import Fact
+from facts.services import ChangedMeanwhile, MemoryClosed, SameAsAnother, delete_fact, edit_fact
+from facts.tab import Row, read_tab, scope_of
+from screening.text import UnacceptableText
+
+SURFACE: Final = "memoryTab"
+_CLOSED: Final[dict[str, Promise]] = {
+    "kill_switch": gettext_lazy("Memory is turned off for this whole deployment, so nothing can be added or edited."),
+    "no_consent": gettext_lazy("Memory is off for this agent. Turn it on before you edit a fact."),
+    "withdrawn": gettext_lazy("You have turned memory off for this agent. Turn it on again before you edit a fact."),
+    "user": gettext_lazy("Your account can no longer use memory."),
+    "membership": gettext_lazy("You are no longer a member of this organization."),
+    "agent": gettext_lazy("This agent no longer exists."),
+}
+
+
+def _closed(reason: str) -> str:
+    return str(_CLOSED.get(reason) or _("Memory cannot be changed now."))
+
+
+@login_required
+@require_safe
+def memory_tab(request: MemberRequest, organization: str, agent: str) -> HttpResponse:
+    """Show the member's own facts with this agent (F09)."""
+    return _tab(request, agent_for(request.user, organization, agent, "agent:read"))
+
+
+@login_required
+@require_POST
+def grant(request: MemberRequest, organization: str, agent: str) -> HttpResponse:
+    """Grant consent (F01)."""
+    access = agent_for(request.user, organization, agent, "agent:update")
+    scope = scope_of(request.user, access.agent)
+    try:
+        grant_consent(scope=scope, actor=request.user, now=timezone.now(), surface=SURFACE)
+    except GrantRefused as refused:
+        return _tab(request, access, status=409, problem=_closed(refused.code))
+    return _done(request, access, _("Memory is on for this agent. What you say from now on may be remembered."))
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def withdraw(request: MemberRequest, organization: str, agent: str) -> HttpResponse:
+    """Ask, then withdraw consent; facts stay (F01)."""
+    access = agent_for(request.user, organization, agent, "agent:update")
+    if request.method != "POST":
+        template = "facts/_withdraw.html" if request.htmx else "facts/withdraw.html"
+        return _target(request, render(request, template, {"agent": access.agent}), "#consent")
+    scope = scope_of(request.user, access.agent)
+    withdraw_consent(scope=scope, actor=request.user, now=timezone.now(), surface=SURFACE)
+    return _done(request, access, _("Memory is off for this agent. Your facts are still listed, and none is used."))
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit(request: MemberRequest, organization: str, agent: str, fact: uuid.UUID) -> HttpResponse:
+    """Show the edit form, or replace the fact by a successor (F10). A refusal keeps what was typed."""
+    access = agent_for(request.user, organization, agent, "agent:update")
+    _owned_or_404(request, access, fact)
+    if request.method != "POST":
+        return _form(request, access, fact)
+    scope = scope_of(request.user, access.agent)
+    try:
+        saved = edit_fact(
+            scope=scope, fact_id=fact, body=posted_text(request, "body"), actor=request.user, now=timezone.now()
+        )
+    except ChangedMeanwhile:
+        return _changed_meanwhile(request, access)
+    except UnacceptableText as error:
+        return _form(request, access, fact, status=400, problem=text_problem(error))
+    except MemoryClosed as error:
+        return _form(request, access, fact, status=409, problem=_closed(error.reason))
+    except SameAsAnother:
+        problem = _("Another fact of this type and key already says exactly this. Change the text, or delete this one.")
+        return _form(request, access, fact, status=409, problem=problem)
+    except KeyUnavailable:
+        problem = _("The fact cannot be decrypted now, so it cannot be edited. Tell the operator and try again later.")
+        return _form(request, access, fact, status=503, problem=problem)
+    unchanged = saved.pk == fact
+    return _done(request, access, _("The text is the same, so nothing was changed.") if unchanged else _("Saved."))
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: MemberRequest, organization: str, agent: str, fact: uuid.UUID) -> HttpResponse:
+    """Ask, then turn the fact into a tombstone (F11)."""
+    access = agent_for(request.user, organization, agent, "agent:update")
+    _owned_or_404(request, access, fact)
+    if request.method != "POST":
+        tab = read_tab(request.user, access, now=timezone.now())
+        row = tab.row(fact)
+        if row is None:
+            return _changed_meanwhile(request, access)
+        template = "facts/_delete.html" if request.htmx else "facts/delete.html"
+        return _target(request, render(request, template, {"tab": tab, "agent": access.agent, "row": row}), _spot(row))
+    try:
+        delete_fact(scope=scope_of(request.user, access.agent), fact_id=fact, actor=request.user, now=timezone.now())
+    except ChangedMeanwhile:
+        return _changed_meanwhile(request, access)
+    return _done(request, access, _("Deleted. It is no longer used."))
+
+
+def _owned_or_404(request: MemberRequest, access: AgentAccess, fact_id: uuid.UUID) -> None:
+    """Answer alike for a fact of somebody else and for one that never was (I04)."""
+    if not Fact.objects.for_scope(scope_of(request.user, access.agent)).filter(pk=fact_id).exists():
+        raise Http404
+
+
+def _spot(row: Row) -> str:
+    return f"#fact-{row.id}"
+
+
+def _target(request: MemberRequest, response: HttpResponse, selector: str) -> HttpResponse:
+    """Say where a fragment goes; the page swaps in refusals too when they say so."""
+    return reswap(retarget(response, selector), "outerHTML") if request.htmx else response
+
+
+def _tab(
+    request: MemberRequest,
+    access: AgentAccess,
+    *,
+    status: int = 200,
+    problem: str = "",
+    notice: str = "",
+    typed: str = "",
+) -> HttpResponse:
+    tab = read_tab(request.user, access, now=timezone.now())
+    shown = {"tab": tab, "agent": access.agent, "problem": problem, "notice": notice, "typed": typed}
+    template = "facts/_memory.html" if request.htmx else "facts/memory.html"
+    return _target(request, render(request, template, shown, status=status), "#memory")
+
+
+def _form(
+    request: MemberRequest, access: AgentAccess, fact_id: uuid.UUID, *, status: int = 200, problem: str = ""
+) -> HttpResponse:
+    tab = read_tab(request.user, access, now=timezone.now())
+    row = tab.row(fact_id)
+    if row is None or row.listed.expired:
+        return _changed_meanwhile(request, access)
+    if row.listed.opened is None and not problem:
+        return _tab(
+            request, access, status=503, problem=_("This fact cannot be decrypted now, so it cannot be edited.")
+        )
+    stored = row.listed.opened.body if row.listed.opened else ""
+    typed = request.POST.get("body", "") if request.method == "POST" else stored
+    shown = {"tab": tab, "agent": access.agent, "row": row, "typed": typed, "problem": problem}
+    template = "facts/_edit.html" if request.htmx else "facts/edit.html"
+    return _target(request, render(request, template, shown, status=status), _spot(row))
+
+
+def _changed_meanwhile(request: MemberRequest, access: AgentAccess) -> HttpResponse:
+    problem = _("This fact changed meanwhile: it was edited or deleted, or it expired. Below is what is stored now.")
+    return _tab(request, access, status=409, problem=problem, typed=request.POST.get("body", ""))
+
+
+def _done(request: MemberRequest, access: AgentAccess, notice: str) -> HttpResponse:
+    if request.htmx:
+        return _tab(request, access, notice=notice)
+    messages.success(request, notice)
+    agent = access.agent
+    # 303: the page after a form is fetched, never posted again.
+    return HttpResponseRedirect(reverse("memory", args=[agent.organization.slug, agent.slug]), status=303)
