@@ -1,0 +1,1 @@
+"""The write pipeline: from final messages to candidates to facts."""

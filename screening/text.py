@@ -1,0 +1,242 @@
+"""The one door for text from outside, and copies of it for hashing, judging and showing; must not judge meaning."""
+
+import html
+import unicodedata
+from typing import Any, Final
+
+import re2
+
+_OPTIONS = re2.Options()
+_OPTIONS.log_errors = False  # it would log to standard error on its own
+_OPTIONS.max_mem = 32 << 20
+_JOINTS = {ord(sign): None for sign in " ._-*"}
+_LATIN = re2.compile(r"\p{Latin}")
+_LOOKALIKE_SCRIPT = re2.compile(r"[\p{Cyrillic}\p{Greek}]")
+_LINE_BREAKS: Final = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+
+# Letters that look like a Latin one. Used only inside words that mix scripts: Russian and Greek stay themselves.
+_CONFUSABLE = str.maketrans(
+    "авекмнорстухіјѕԁԛԝһӏгзьαβγεζηικμνορτυχωѵԍո",
+    "abekmhopctyxijsdqwhlrzbabyeznikmvoptuxwvgn",
+)
+# Letters that NFKD does not take apart.
+_PLAIN_LETTER = {ord("ł"): "l", ord("ø"): "o", ord("đ"): "d", ord("ı"): "i", ord("æ"): "ae", ord("œ"): "oe"}
+# Punctuation of every script in ASCII, so that the rules need to know one form of each sign.
+_PLAIN_SIGNS = dict(zip("。、，؛؟፧՞‘’‚‛′،।：；！", ".,,;???''''',.:;!", strict=True))
+_SIGN_OF = {"Pd": "-", "Pi": '"', "Pf": '"', "Ps": "(", "Pe": ")", "Po": ".", "So": " ", "Sk": " "}
+_LEET = str.maketrans("013457@$!|", "oieastasil")
+
+
+class UnacceptableText(ValueError):
+    """Text that must not enter. `code` is one of the keys of `MESSAGES`; `numbers` fill its message.
+
+    The message is plain English for developers and logs; a door translates by `code` and `numbers`. It never holds
+    any of the text.
+    """
+
+    MESSAGES: Final = {
+        "nul": "The text contains a NUL character. Remove it and try again.",
+        "surrogate": "The text contains half of a character (a lone surrogate). Type or paste it again.",
+        "control": "The text contains a control character at position {position}. Remove it and try again.",
+        "line_break": "The text must be one line. Remove the line breaks.",
+        "too_long": "The text has {length} characters; at most {limit} are allowed. Shorten it.",
+        "empty": "The text is empty. Write at least one character that is not a space.",
+    }
+
+    def __init__(self, code: str, **numbers: int):
+        super().__init__(self.MESSAGES[code].format(**numbers))
+        self.code = code
+        self.numbers = numbers
+
+
+def clean_text(value: str, *, max_length: int, single_line: bool = False, allow_empty: bool = False) -> str:
+    """Return text from outside as it is stored: NFC, line ends as "\\n" (F08), or raise UnacceptableText.
+
+    `max_length` counts Unicode code points after NFC. C0 and C1 control characters other than "\\n" and "\\t" are
+    refused, not dropped: dropping would store something that the person never wrote and would not see.
+    With `single_line` every kind of line break is refused; a tab is not a line break.
+    """
+    if len(value) > 8 * max_length + 1024:  # NFC shortens at most about 4-fold: spare the work on a huge text
+        raise UnacceptableText("too_long", length=len(value), limit=max_length)
+    if "\0" in value:
+        raise UnacceptableText("nul")
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise UnacceptableText("surrogate")
+    text = unicodedata.normalize("NFC", value.replace("\r\n", "\n").replace("\r", "\n"))
+    if single_line and any(character in text for character in _LINE_BREAKS):
+        raise UnacceptableText("line_break")
+    for position, character in enumerate(text):
+        if character not in "\n\t\x85" and unicodedata.category(character) == "Cc":
+            raise UnacceptableText("control", position=position)
+    if len(text) > max_length:
+        raise UnacceptableText("too_long", length=len(text), limit=max_length)
+    if not allow_empty and not one_line(text):
+        raise UnacceptableText("empty")
+    return text
+
+
+def normalize_for_hash(text: str) -> str:
+    """Return the form whose keyed hash decides whether two bodies are the same: NFC, single spaces, trimmed."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def normalize_key(key: str) -> str:
+    """Return the form in which keys compare (F03): NFC, single spaces, trimmed, case folded."""
+    return unicodedata.normalize("NFC", " ".join(unicodedata.normalize("NFC", key).split()).casefold())
+
+
+def _is_invisible(character: str) -> bool:
+    """Return whether a character shows nothing: controls, format, tags, variation selectors, fillers, overlays."""
+    code = ord(character)
+    return (
+        unicodedata.category(character) in ("Cc", "Cf", "Cs")
+        or 0xFE00 <= code <= 0xFE0F
+        or 0xE0000 <= code <= 0xE0FFF
+        or code in (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, 0xFFFC)
+    )
+
+
+class _Table(dict[int, str | None]):
+    """A `str.translate` table that is filled as characters are met, up to a size that no text can drive up."""
+
+    def __missing__(self, code: int) -> str | None:
+        shown = self.shown(code, chr(code))
+        if len(self) < 8192:
+            self[code] = shown
+        return shown
+
+    def shown(self, code: int, character: str) -> str | None:
+        raise NotImplementedError
+
+
+class _Rendering(_Table):
+    """Every break and space becomes a plain space, everything invisible becomes nothing."""
+
+    def shown(self, code: int, character: str) -> str | None:
+        if character in _LINE_BREAKS or character == "\t" or unicodedata.category(character) in ("Zs", "Zl", "Zp"):
+            return " "
+        return None if _is_invisible(character) else character
+
+
+class _Judging(_Rendering):
+    """As above, but line breaks stay (they tell a transcript), accents go, and decimal digits become ASCII ones."""
+
+    def shown(self, code: int, character: str) -> str | None:
+        if character in _LINE_BREAKS:
+            return "\n"
+        if 0x0300 <= code <= 0x036F:
+            return None
+        digit = unicodedata.decimal(character, None)
+        if digit is not None:
+            return str(digit)
+        if code > 127 and (sign := _PLAIN_SIGNS.get(character) or _SIGN_OF.get(unicodedata.category(character))):
+            return sign
+        return super().shown(code, character)
+
+
+_RENDERING = _Rendering()
+_JUDGING = _Judging()
+
+
+def one_line(text: str) -> str:
+    """Return the text as one line without invisible characters, runs of space collapsed, trimmed (P04).
+
+    Joiners are dropped too, also where emoji and Persian use them: a family emoji falls apart into its members and
+    stays readable, and no character is left that anybody could hide something with. Length never grows.
+    """
+    return " ".join(text.translate(_RENDERING).split())
+
+
+def visible(text: str) -> str:
+    """Return the text as a reader sees it, case kept: HTML entities read, NFKC, nothing invisible, ASCII digits."""
+    if "&" in text:
+        text = html.unescape(text)
+    if text.isascii():
+        return text.translate(_JUDGING)
+    text = unicodedata.normalize("NFKC", text)
+    decomposed = unicodedata.normalize("NFD", text).translate(_JUDGING)
+    return _unmix(unicodedata.normalize("NFC", decomposed))
+
+
+def fold(text: str) -> str:
+    """Return the copy on which text is judged: `visible`, without accents, look-alike letters undone, case folded."""
+    return fold_visible(visible(text))
+
+
+def fold_visible(shown: str) -> str:
+    """Return the folded copy of a text that is `visible` already."""
+    return shown.casefold() if shown.isascii() else shown.casefold().translate(_PLAIN_LETTER)
+
+
+def _unmix(text: str) -> str:
+    """Return the text with Cyrillic and Greek look-alikes made Latin where a word mixes scripts.
+
+    Words made of look-alikes alone follow when another word of the text mixes scripts: "аnd" gives "асе" away.
+    """
+    if not _LOOKALIKE_SCRIPT.search(text) or not _LATIN.search(text):
+        return text
+    words = text.split(" ")
+    if not any(_mixes_scripts(word) for word in words if not word.isascii()):
+        return text
+    return " ".join(word if word.isascii() else _latin(word) for word in words)
+
+
+def _mixes_scripts(word: str) -> bool:
+    return any(c.isascii() and c.isalpha() for c in word) and any("\u0370" <= c <= "\u052f" for c in word)
+
+
+def _latin(word: str) -> str:
+    plain = word.casefold().translate(_CONFUSABLE)
+    return plain if plain.isascii() else word
+
+
+def unspaced(text: str) -> str:
+    """Return the text with s p a c e d letters joined; two or more spaces between them are a word boundary."""
+    return str(_SPACED.sub(_join, text))
+
+
+def _join(match: Any) -> str:
+    words = (word.translate(_JOINTS) for word in match.group(0).split("  "))
+    return " " + " ".join(word for word in words if word) + " "
+
+
+def unleet(text: str) -> str:
+    """Return the text with digits and signs read as the letters that they stand for, in words that hold a letter."""
+    return " ".join(
+        word.translate(_LEET) if not word.isalpha() and any(c.isalpha() for c in word) else word
+        for word in text.split(" ")
+    )
+
+
+_UNICODE_CLASS = re2.compile(r"\\p[LN]|\\.|[\[\]]|[^\\\[\]]+")
+_CLASSES = {r"\pL": r"a-zA-Z\x{80}-\x{10ffff}", r"\pN": "0-9"}
+
+
+def compiled(source: str) -> Any:
+    """Compile a pattern for visible or folded text, in which \\pL is any letter and \\pN any digit.
+
+    RE2's own Unicode classes cost thousands of states each and make it fall back to a matcher that is a hundred times
+    slower. In visible text every sign and digit is ASCII, so that whatever is beyond ASCII may count as a letter.
+    """
+    parts, inside = [], False
+    for match in _UNICODE_CLASS.finditer(source):
+        part = match.group()
+        if part in _CLASSES:
+            part = _CLASSES[part] if inside else f"[{_CLASSES[part]}]"
+        elif part == "[" and not inside:
+            inside = True
+        elif part == "]":
+            inside = False
+        parts.append(part)
+    return re2.compile("".join(parts), _OPTIONS)
+
+
+def any_of(words: str) -> str:
+    """Return a pattern for one of the words, which are written apart by spaces and folded like the text is.
+
+    Within a word "_" stands for a space and "*" for any further letters: "ignor* do_not_follow".
+    """
+    return "(?:" + "|".join(fold(word).replace("_", " ").replace("*", r"\pL*") for word in words.split()) + ")"
+
+
+_SPACED = compiled(r"(?:^|[^\pL\pN])(?:[\pL\pN][ ._\-*]{1,3}){5,}[\pL\pN](?:$|[^\pL\pN])")
