@@ -1,0 +1,1 @@
+"""The turn: context, prompt, model call, API and pages."""

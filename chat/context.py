@@ -1,0 +1,35 @@
+"""Gathers what a turn's prompt gets from memory; whatever goes wrong, the turn goes on without it (P05, C10)."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from consent.scope import Scope
+from conversations.access import read_by_others
+from conversations.models import Session, Turn
+from facts.prompt import read_block
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The memory block, the facts in it, and one word that says why memory did or did not act.
+
+    `state` is used, empty, read_failed, key_switch, other_speaker, shared_session, or the gate's reason.
+    """
+
+    block: str
+    fact_ids: tuple[UUID, ...]
+    state: str
+
+
+def gather(session: Session, turn: Turn, *, now: datetime) -> Context:
+    """Return the context of a turn. Facts act only on the creator's own turns, in a session nobody else can read."""
+    if not turn.uses_memory:
+        return Context("", (), "key_switch")
+    if turn.speaker_id != session.created_by_id:
+        return Context("", (), "other_speaker")
+    if read_by_others(session):
+        return Context("", (), "shared_session")
+    scope = Scope(session.organization_id, session.created_by_id, session.agent_id)
+    read = read_block(scope, surface=session.surface, now=now)
+    return Context(read.block.text, read.block.fact_ids, read.state)

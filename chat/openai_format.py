@@ -1,0 +1,168 @@
+"""The shapes of OpenAI's chat-completions protocol (C01): strict JSON in, answers and errors out."""
+
+import json
+import time
+from collections.abc import Mapping
+from typing import Any, Final, NoReturn
+from uuid import UUID
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from rest_framework import exceptions
+from rest_framework.parsers import BaseParser
+from rest_framework.response import Response
+
+from llm.client import Completion, Usage
+
+MAX_DEPTH: Final = 32
+_TYPES: Final = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+
+
+class BadParameter(exceptions.APIException):
+    """A request that cannot be served as it is; names the parameter."""
+
+    status_code = 400
+
+    def __init__(self, message: str, *, param: str | None = None, code: str = "invalid_value", status: int = 400):
+        super().__init__(message, code)
+        self.param = param
+        self.error_code = code
+        self.status_code = status
+
+
+def error_body(message: str, *, status: int, code: str | None = None, param: str | None = None) -> dict[str, Any]:
+    """Return an error in OpenAI's shape."""
+    kind = _TYPES.get(status, "server_error" if status >= 500 else "invalid_request_error")
+    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
+
+
+def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response | None:
+    """Turn what a view raised into OpenAI's error shape; unknown errors go on to the 500 handler."""
+    # Not at import: that module reads the setting that names this one.
+    from rest_framework.views import exception_handler as drf_exception_handler
+
+    if isinstance(error, Http404):
+        error = exceptions.NotFound("It does not exist, or this key may not see it.")
+    elif isinstance(error, PermissionDenied):
+        error = exceptions.PermissionDenied("This key may see the agent but not use it this way.")
+    response = drf_exception_handler(error, dict(context))
+    if response is None or not isinstance(error, exceptions.APIException):
+        return response
+    codes = error.get_codes()
+    response.data = error_body(
+        _sentence(error.detail),
+        status=response.status_code,
+        code=codes if isinstance(codes, str) else None,
+        param=getattr(error, "param", None),
+    )
+    return response
+
+
+def _sentence(detail: Any) -> str:
+    return str(detail) if isinstance(detail, str) else json.dumps(detail, default=str)
+
+
+class StrictJSONParser(BaseParser):
+    """JSON without NaN, without lone surrogates in keys, and at most 32 deep; anything else is a 400 that says so."""
+
+    media_type = "application/json"
+
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
+        try:
+            value = json.loads(stream.read(), parse_constant=_refuse_constant)
+        except RecursionError:
+            raise exceptions.ParseError("The JSON is nested too deeply.") from None
+        except UnicodeDecodeError:
+            raise exceptions.ParseError("The body is not UTF-8.") from None
+        except ValueError as error:
+            where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
+            raise exceptions.ParseError(f"The body is not valid JSON{where}.") from None
+        _check_depth(value)
+        return value
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _check_depth(value: Any) -> None:
+    level = [value]
+    for _depth in range(MAX_DEPTH + 1):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, (dict, list))
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return
+    raise exceptions.ParseError(f"The JSON is nested more than {MAX_DEPTH} deep.")
+
+
+def _usage(usage: Usage) -> dict[str, int]:
+    return {
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "total_tokens": usage.total_tokens,
+    }
+
+
+def completion_id(turn_id: UUID) -> str:
+    return f"chatcmpl-{turn_id.hex}"
+
+
+def completion_body(completion: Completion, *, turn_id: UUID, session_id: UUID, model: str) -> dict[str, Any]:
+    """Return a whole answer; `session_id` is ours and comes as metadata."""
+    return {
+        "id": completion_id(turn_id),
+        "object": "chat.completion",
+        "created": int(time.time()),
+        "model": model,
+        "choices": [
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": completion.text, "refusal": None},
+                "logprobs": None,
+                "finish_reason": completion.finish_reason,
+            }
+        ],
+        "usage": _usage(completion.usage),
+        "metadata": {"session_id": str(session_id)},
+    }
+
+
+class ChunkWriter:
+    """Writes the server-sent events of one streamed answer."""
+
+    def __init__(self, *, turn_id: UUID, session_id: UUID, model: str, include_usage: bool) -> None:
+        self._base = {
+            "id": completion_id(turn_id),
+            "object": "chat.completion.chunk",
+            "created": int(time.time()),
+            "model": model,
+            "metadata": {"session_id": str(session_id)},
+        }
+        self._include_usage = include_usage
+
+    def _event(self, body: Mapping[str, Any]) -> bytes:
+        return f"data: {json.dumps(body, ensure_ascii=False)}\n\n".encode()
+
+    def _chunk(self, delta: Mapping[str, str], finish_reason: str | None) -> bytes:
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
+        usage = {"usage": None} if self._include_usage else {}
+        return self._event({**self._base, "choices": [choice], **usage})
+
+    def first(self) -> bytes:
+        return self._chunk({"role": "assistant", "content": ""}, None)
+
+    def text(self, text: str) -> bytes:
+        return self._chunk({"content": text}, None)
+
+    def last(self, finish_reason: str, usage: Usage) -> bytes:
+        end = self._chunk({}, finish_reason)
+        if self._include_usage:
+            end += self._event({**self._base, "choices": [], "usage": _usage(usage)})
+        return end + b"data: [DONE]\n\n"
+
+    def error(self, message: str, *, status: int, code: str) -> bytes:
+        return self._event(error_body(message, status=status, code=code))

@@ -1,0 +1,175 @@
+"""What the chat page shows: sessions, turns with their messages, and what the agent knew (C03, C09). Writes nothing."""
+
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from accounts.models import User
+from agents.models import Agent
+from consent.scope import Scope
+from conversations.access import sessions_for
+from conversations.models import Message, Session, Turn
+from conversations.surfaces import Surface
+from facts.services import list_facts
+
+PAGE: Final = 400  # messages on one page of a transcript; earlier ones are a link away
+SESSIONS: Final = 100  # in the list beside it; the page says when there are more
+WRITABLE: Final = frozenset({Surface.DASHBOARD_CHAT, Surface.STUDIO})
+
+# Why memory did not act, by Turn.memory_state; `used` is counted instead.
+NOT_USED: Final[dict[str, Promise]] = {
+    "empty": _("Memory is on; no fact was stored that could be used."),
+    "read_failed": _("Memory could not be read, so the agent answered without it."),
+    "key_switch": _("Memory was not used: it is switched off for this API key."),
+    "other_speaker": _("Memory was not used: somebody else wrote this message."),
+    "shared_session": _("Memory was not used: others can read this conversation."),
+    "kill_switch": _("Memory was not used: it is turned off for this whole deployment."),
+    "surface": _("Memory was not used: conversations from this place never use it."),
+    "no_consent": _("Memory is off: you have not turned it on for this agent."),
+    "withdrawn": _("Memory is off: you turned it off for this agent."),
+    "user": _("Memory was not used: your account could not use it at that time."),
+    "membership": _("Memory was not used: you were no member of the organization at that time."),
+    "agent": _("Memory was not used: the agent did not exist any more."),
+}
+
+# What went wrong, by Turn.error_code.
+FAILURES: Final[dict[str, Promise]] = {
+    "unreachable": _("The model could not be reached. Try again in a moment."),
+    "timeout": _("The model did not answer in time. Try again."),
+    "rate_limited": _("The model's provider is overloaded. Try again later."),
+    "unauthorized": _("The model's provider refused the deployment's key. Tell the operator."),
+    "misconfigured": _("The agent's model is not set up. Tell the operator."),
+    "refused_request": _("The model's provider refused the request."),
+    "cut_off": _("The reply broke off. What had arrived was kept."),
+    "abandoned": _("The reply was never finished: the server stopped in between."),
+}
+FAILED: Final = _("The model failed. Try again.")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFact:
+    """A fact that was in the prompt and is still listed; `body` is empty when it cannot be decrypted now."""
+
+    id: uuid.UUID
+    key: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Knew:
+    """What the agent knew in one turn: `count` facts, those still listed, and how many no longer are."""
+
+    count: int
+    facts: tuple[KnownFact, ...]
+    gone: int
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTurn:
+    """One turn with its messages; `knew` is None for everybody but the session's creator."""
+
+    turn: Turn
+    messages: tuple[Message, ...]
+    failure: str
+    knew: Knew | None
+    retry_text: str  # empty: no retry is offered
+    may_stop: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """One page of a session; `earlier` is the position before which more messages exist."""
+
+    turns: tuple[ShownTurn, ...]
+    earlier: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionList:
+    """The newest sessions, and whether there are more."""
+
+    sessions: tuple[Session, ...]
+    more: bool
+
+
+def may_write(user: User, session: Session) -> bool:
+    """Only the creator writes, and only where people type: participants read, connectors and the API have their own."""
+    return session.created_by_id == user.pk and session.surface in WRITABLE
+
+
+def sessions_beside(user: User, agent: Agent) -> SessionList:
+    """Return the sessions with this agent that the member may read, those of every surface, newest first."""
+    found = list(sessions_for(user, agent).order_by("-last_activity_at", "id")[: SESSIONS + 1])
+    return SessionList(tuple(found[:SESSIONS]), more=len(found) > SESSIONS)
+
+
+def read_transcript(
+    user: User, session: Session, *, now: datetime, before: int | None = None, only: uuid.UUID | None = None
+) -> Transcript:
+    """Return the newest messages of a session (before a position, or of one turn), grouped by turn."""
+    stored = Message.objects.filter(session=session).select_related("turn", "speaker").order_by("-position")
+    if before is not None:
+        stored = stored.filter(position__lt=before)
+    if only is not None:
+        stored = stored.filter(turn=only)
+    newest_first = list(stored[: PAGE + 1])
+    messages = newest_first[:PAGE][::-1]
+    groups: dict[uuid.UUID, list[Message]] = {}
+    for message in messages:
+        groups.setdefault(message.turn_id, []).append(message)
+    turns = [group[0].turn for group in groups.values()]
+    known = _known_facts(user, session, turns, now)
+    writable = may_write(user, session)
+    shown = [
+        _shown(
+            turn,
+            groups[turn.pk],
+            knew=_knew(turn, known) if session.created_by_id == user.pk else None,
+            writable=writable,
+            last=turn is turns[-1] and before is None,
+        )
+        for turn in turns
+    ]
+    return Transcript(tuple(shown), messages[0].position if len(newest_first) > PAGE else None)
+
+
+def _known_facts(user: User, session: Session, turns: Iterable[Turn], now: datetime) -> dict[uuid.UUID, KnownFact]:
+    """Return the creator's facts that these turns used and that are still listed; one read for the whole page."""
+    wanted = {fact for turn in turns for fact in turn.fact_ids}
+    if session.created_by_id != user.pk or not wanted:
+        return {}
+    listed = list_facts(Scope(session.organization_id, user.pk, session.agent_id), now=now)
+    return {
+        fact.row.pk: KnownFact(
+            fact.row.pk, fact.opened.label if fact.opened else "", fact.opened.body if fact.opened else ""
+        )
+        for fact in listed
+        if fact.row.pk in wanted
+    }
+
+
+def _knew(turn: Turn, known: dict[uuid.UUID, KnownFact]) -> Knew | None:
+    if turn.fact_ids:
+        facts = tuple(known[fact] for fact in turn.fact_ids if fact in known)
+        return Knew(len(turn.fact_ids), facts, len(turn.fact_ids) - len(facts), "")
+    sentence = NOT_USED.get(turn.memory_state)
+    return Knew(0, (), 0, str(sentence)) if sentence else None
+
+
+def _shown(turn: Turn, messages: list[Message], *, knew: Knew | None, writable: bool, last: bool) -> ShownTurn:
+    ended_badly = turn.status in (Turn.Status.FAILED, Turn.Status.STOPPED)
+    asked = next((message.content for message in reversed(messages) if message.role == Message.Role.USER), "")
+    return ShownTurn(
+        turn=turn,
+        messages=tuple(messages),
+        failure=str(FAILURES.get(turn.error_code, FAILED)) if turn.status == Turn.Status.FAILED else "",
+        knew=knew,
+        retry_text=asked if writable and last and ended_badly else "",
+        may_stop=writable and turn.status == Turn.Status.RUNNING,
+    )

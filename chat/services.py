@@ -1,0 +1,228 @@
+"""Runs a turn: store what was said, gather memory, call the model outside any transaction, store the reply."""
+
+import uuid
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import structlog
+from django.db import connection, transaction
+
+from accounts.models import User
+from agents.models import Agent
+from agents.providers import model_for
+from chat.context import Context, gather
+from chat.prompt import assemble
+from conversations.models import Session, Turn
+from conversations.services import (
+    Reply,
+    Said,
+    begin_turn,
+    find_continued,
+    finish_turn,
+    open_session,
+    transcript,
+)
+from conversations.surfaces import Surface
+from extraction import services as extraction
+from llm.client import ChatModel, ChatRequest, Chunk, Completion, ModelError, Usage
+
+log = structlog.get_logger(__name__)
+type Clock = Callable[[], datetime]
+
+MAX_HISTORY_CHARACTERS: Final = 400_000  # of a session's own transcript that is sent again; oldest turns fall away
+STOP_CHECK_SECONDS: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A turn that has begun and whose model has not been called yet."""
+
+    session: Session
+    turn: Turn
+    context: Context
+    request: ChatRequest
+    reply_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a client sent: system messages, earlier messages, and the new ones, as (role, text) pairs."""
+
+    system: tuple[str, ...]
+    history: tuple[tuple[str, str], ...]
+    new: tuple[tuple[str, str], ...]
+
+
+def session_for_request(
+    *, agent: Agent, user: User, api_key_id: uuid.UUID, end_user_id: str, asked: Asked, now: datetime
+) -> tuple[Session, list[Said]]:
+    """Return the session that a request without a handle continues, or a new one, and what to store (C02).
+
+    A history that continues no session is stored as passed: it was said elsewhere or is a branch of something that
+    was already extracted.
+    """
+    session = find_continued(
+        agent=agent, created_by=user, api_key_id=api_key_id, end_user_id=end_user_id, history=asked.history
+    )
+    new = [Said(role, text, now) for role, text in asked.new]
+    if session is not None:
+        return session, new
+    session = open_session(
+        agent=agent,
+        created_by=user,
+        surface=Surface.API,
+        now=now,
+        api_key_id=api_key_id,
+        end_user_id=end_user_id,
+    )
+    return session, [Said(role, text, now, passed=True) for role, text in asked.history] + new
+
+
+def start_turn(
+    *,
+    session: Session,
+    speaker: User,
+    said: Sequence[Said],
+    now: datetime,
+    asked: Asked | None = None,
+    uses_memory: bool = True,
+    options: dict[str, object] | None = None,
+    reply_at: datetime | None = None,
+) -> Started:
+    """Begin a turn and build its model request. Raises SessionBusy.
+
+    When the client sent its own history, the model sees exactly that; else it sees the session's transcript.
+    """
+    earlier = [] if asked and asked.history else _recent(session)
+    turn = begin_turn(session=session, speaker=speaker, said=said, now=now, uses_memory=uses_memory)
+    try:
+        context = gather(session, turn, now=now)
+        history = [*asked.history, *asked.new] if asked else [(message.role, message.content) for message in said]
+        prompt = assemble(
+            system_prompt=session.agent.system_prompt,
+            blocks=[context.block],
+            client_system=asked.system if asked else (),
+            history=[*earlier, *history],
+        )
+        turn.memory_state, turn.fact_ids = context.state, list(context.fact_ids)
+        turn.prompt_cache_key = prompt.cache_key
+        turn.save(update_fields=["memory_state", "fact_ids", "prompt_cache_key"])
+    except BaseException:
+        finish_turn(turn=turn, status=Turn.Status.FAILED, reply=Reply(""), at=now, now=now, error_code="not_started")
+        raise
+    request = ChatRequest(
+        model=session.agent.model, messages=prompt.messages, cache_key=prompt.cache_key, options=options or {}
+    )
+    return Started(session, turn, context, request, reply_at)
+
+
+def _recent(session: Session) -> list[tuple[str, str]]:
+    messages = [(message.role, message.content) for message in transcript(session)]
+    size = 0
+    for position in range(len(messages) - 1, -1, -1):
+        size += len(messages[position][1])
+        if size > MAX_HISTORY_CHARACTERS:
+            return messages[position + 1 :]
+    return messages
+
+
+def complete(started: Started, *, clock: Clock, model: ChatModel | None = None) -> Completion:
+    """Call the model and end the turn. Raises ModelError after the turn was marked failed."""
+    try:
+        completion = (model or model_for(started.session.agent)).complete(started.request)
+    except BaseException as error:
+        code = error.code if isinstance(error, ModelError) else "crashed"
+        end(started, Turn.Status.FAILED, Completion(""), clock=clock, error_code=code)
+        raise
+    end(started, Turn.Status.COMPLETED, completion, clock=clock)
+    return completion
+
+
+def stream(started: Started, *, clock: Clock, model: ChatModel | None = None) -> Generator[Chunk]:
+    """Yield the reply's pieces and end the turn; a closed generator or a stop request leaves it `stopped`.
+
+    Raises ModelError, after what had arrived was kept and the turn marked failed. The turn is ended before the last
+    piece is yielded, so that whoever has read the whole reply finds it stored.
+    """
+    pieces: list[str] = []
+    usage, finish = Usage(), "stop"
+    status, code = Turn.Status.STOPPED, "client_gone"
+    looks = StopWatch(started.turn, clock)
+    try:
+        for chunk in (model or model_for(started.session.agent)).stream(started.request):
+            pieces.append(chunk.text)
+            usage = chunk.usage or usage
+            finish = chunk.finish_reason or finish
+            if chunk.text:
+                yield Chunk(chunk.text)
+            if looks.stop_requested():
+                status, code = Turn.Status.STOPPED, "asked"
+                break
+        else:
+            status, code = Turn.Status.COMPLETED, ""
+    except ModelError as error:
+        status, code = Turn.Status.FAILED, error.code
+        raise
+    except Exception:
+        status, code = Turn.Status.FAILED, "crashed"
+        raise
+    finally:
+        completion = Completion("".join(pieces), finish, usage, started.request.model)
+        end(started, status, completion, clock=clock, error_code=code)
+    yield Chunk(finish_reason=finish, usage=usage)
+
+
+class StopWatch:
+    """Looks at most twice a second whether somebody asked the turn to stop."""
+
+    def __init__(self, turn: Turn, clock: Clock) -> None:
+        self._turn = turn
+        self._clock = clock
+        self._looked_at = clock()
+
+    def stop_requested(self) -> bool:
+        now = self._clock()
+        if (now - self._looked_at).total_seconds() < STOP_CHECK_SECONDS:
+            return False
+        self._looked_at = now
+        asked = Turn.objects.filter(pk=self._turn.pk, stop_requested_at__isnull=False).exists()
+        release_connection()
+        return asked
+
+
+def end(started: Started, status: Turn.Status, completion: Completion, *, clock: Clock, error_code: str = "") -> None:
+    """Store the reply, end the turn and schedule extraction, in one transaction."""
+    now = clock()
+    reply = Reply(
+        completion.text,
+        completion.model or started.request.model,
+        completion.usage.prompt_tokens,
+        completion.usage.completion_tokens,
+    )
+    with transaction.atomic():
+        ended = finish_turn(
+            turn=started.turn,
+            status=status,
+            reply=reply,
+            at=started.reply_at or now,
+            now=now,
+            error_code=error_code,
+        )
+        if ended:
+            extraction.schedule(started.turn, now=now)
+    log.info(
+        "turn_ended",
+        turn_id=str(started.turn.pk),
+        status=str(status),
+        code=error_code,
+        memory=started.context.state,
+        facts=len(started.context.fact_ids),
+    )
+
+
+def release_connection() -> None:
+    """Give the database connection back while a model is writing; a no-op inside a transaction."""
+    if not connection.in_atomic_block:
+        connection.close()
