@@ -1,0 +1,40 @@
+"""`manage.py create_api_key EMAIL ORGANIZATION --name NAME`: prints the key alone on standard output."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from accounts.models import Membership, User
+from accounts.services import create_api_key
+
+
+class Command(BaseCommand):
+    help = "Create an API key of a member. Everyone who uses the key shares the member's memory."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("email")
+        parser.add_argument("organization")
+        parser.add_argument("--name", required=True)
+        parser.add_argument("--no-memory", action="store_true", help="the key neither reads nor writes memory")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        user = User.objects.with_email(options["email"]).live().first()
+        if user is None:
+            raise CommandError(f"There is no user {options['email']}.")
+        membership = (
+            Membership.objects.filter(
+                user=user, organization__slug=options["organization"], organization__deleted_at__isnull=True
+            )
+            .select_related("organization")
+            .first()
+        )
+        if membership is None:
+            raise CommandError(f"{options['email']} is no member of {options['organization']}.")
+        key = create_api_key(
+            organization=membership.organization,
+            user=user,
+            name=options["name"],
+            memory_enabled=not options["no_memory"],
+        )
+        self.stderr.write("Everyone who uses this key shares its owner's memory. It is shown only now:")
+        self.stdout.write(key.secret)

@@ -1,0 +1,27 @@
+"""`manage.py worker`: runs the background work until it is told to stop."""
+
+import signal
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+from django.utils import timezone
+
+from extraction.services import sweep
+from jobs.supervisor import Supervisor
+
+
+def sweep_now() -> None:
+    """Enqueue extraction runs whose task was lost or put back."""
+    sweep(now=timezone.now())
+
+
+class Command(BaseCommand):
+    help = "Run the queue's workers under a supervisor that restarts them when they are stuck."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        supervisor = Supervisor(manage=Path(settings.BASE_DIR) / "manage.py", chores=[sweep_now])
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: supervisor.stop())
+        supervisor.run()

@@ -1,0 +1,111 @@
+"""Starts and ends the web server and the worker of a local deployment; must not know what they serve."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+from jobs.supervisor import die_with_parent
+
+BASE_DIR: Final = Path(__file__).resolve().parent.parent
+THREADS: Final = 64  # blocking threads of the web process: as many streams at once
+POOL: Final = 16  # database connections of the web process; none is held while a model writes
+LARGEST_LOG: Final = 10 * 1024 * 1024
+STOP_SECONDS: Final = 40.0
+
+
+class StartFailed(Exception):
+    """A process did not come up; the message says which and where its log is."""
+
+
+def free_port(wanted: int) -> int:
+    """Return the port to listen on (0: any free one). Raises StartFailed when it is taken."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", wanted))
+        except OSError:
+            raise StartFailed(f"Port {wanted} is in use; choose another one with --port.") from None
+        return int(probe.getsockname()[1])
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A child process and its log file."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def ended(self) -> bool:
+        return self.process.poll() is not None
+
+
+def _log_file(folder: Path, name: str) -> tuple[Path, IO[bytes]]:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.log"
+    if path.exists() and path.stat().st_size > LARGEST_LOG:
+        path.replace(path.with_suffix(".log.1"))
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    return path, os.fdopen(descriptor, "ab")
+
+
+def _start(name: str, command: list[str], *, logs: Path, environment: Mapping[str, str]) -> Running:
+    path, file = _log_file(logs, name)
+    with file:
+        process = subprocess.Popen(  # noqa: S603
+            command,
+            cwd=BASE_DIR,
+            env={**os.environ, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            start_new_session=True,  # Ctrl-C reaches us alone; we end the children in order
+            preexec_fn=die_with_parent,  # noqa: PLW1509
+        )
+    return Running(name, process, path)
+
+
+def start_worker(logs: Path) -> Running:
+    return _start("worker", [sys.executable, str(BASE_DIR / "manage.py"), "worker"], logs=logs, environment={})
+
+
+def start_web(logs: Path, *, port: int) -> Running:
+    """Start granian on loopback: plain WSGI with many blocking threads."""
+    command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port)]
+    command += ["--workers", "1", "--blocking-threads", str(THREADS), "--no-ws", "--log-level", "warning"]
+    command += ["memoryproject.wsgi:application"]
+    return _start("web", command, logs=logs, environment={"MEMORYPROJECT_DATABASE_POOL": str(POOL)})
+
+
+def wait_until_answers(url: str, running: Running, *, seconds: float = 30.0) -> None:
+    """Return when `url` answers 200. Raises StartFailed."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and not running.ended():
+        try:
+            with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310 (loopback)
+                if answer.status == 200:
+                    return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.1)
+    raise StartFailed(f"The {running.name} process did not come up; its log is {running.log}.")
+
+
+def end(running: Running) -> None:
+    """Ask a process to end, wait, and kill it if it does not."""
+    if running.ended():
+        return
+    running.process.send_signal(signal.SIGTERM)
+    try:
+        running.process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        running.process.kill()
+        running.process.wait()
