@@ -1,0 +1,164 @@
+"""Measure the write-time filter on labelled texts: recall, precision, wrong refusals, time; must not print a text."""
+
+import argparse
+import base64
+import json
+import random
+import statistics
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from screening.verdict import screen
+
+LABELS: Final = ("pii", "secret", "injection", "transcript")
+TARGETS: Final = {"pii": 0.92, "secret": 0.97, "injection": 0.95, "transcript": 0.99}
+MAX_WRONG_REFUSALS: Final = 0.02
+MAX_P99_MS: Final = 10.0  # for 4,000 characters
+MAX_WORST_MS: Final = 50.0  # for 16,000 characters made to be slow
+
+
+def rows(data: Path, *, half: str = "all") -> Iterator[dict[str, str]]:
+    """Yield the labelled rows of a folder of `*.jsonl` and `*.jsonl.b64`; `half` is all, odd or even (line numbers)."""
+    for path in sorted([*data.glob("*.jsonl"), *data.glob("*.jsonl.b64")]):
+        content = path.read_bytes()
+        if path.suffix == ".b64":
+            content = base64.b64decode(content)
+        for number, line in enumerate(content.decode().split("\n"), start=1):
+            if line.strip() and (half == "all" or (number % 2 == 1) == (half == "odd")):
+                yield json.loads(line)
+
+
+def run(data: Path, *, half: str = "all", verbose: bool = False) -> dict[str, Any]:
+    """Return recall (any reason and exact reason) and precision by label, wrong refusals, and times in ms."""
+    counts = {label: {"rows": 0, "refused": 0, "exact": 0, "predicted": 0} for label in LABELS}
+    benign = {"fact_shaped": 0, "refused": 0, "refused_by_shape": 0}
+    for row in rows(data, half=half):
+        verdict = screen(row.get("key", ""), row["text"])
+        label, subtype = row["label"], row.get("subtype", "")
+        if verdict.reason in counts:
+            counts[verdict.reason]["predicted"] += not subtype.startswith("nonfact:")
+        if label in counts:
+            counts[label]["rows"] += 1
+            counts[label]["refused"] += not verdict.accepted
+            counts[label]["exact"] += verdict.reason == label
+        elif label == "benign" and not subtype.startswith("nonfact:"):
+            benign["fact_shaped"] += 1
+            benign["refused"] += not verdict.accepted
+            benign["refused_by_shape"] += verdict.reason == "shape"
+        if verbose and (verdict.accepted != (label == "benign")) and not subtype.startswith("nonfact:"):
+            print(f"{label}/{subtype} -> {verdict.reason or 'accepted'} {verdict.rule} | {row['text'][:230]!r}")
+    result: dict[str, Any] = {
+        label: {
+            "rows": c["rows"],
+            "recall": _share(c["refused"], c["rows"]),
+            "recall_exact": _share(c["exact"], c["rows"]),
+            "precision": _share(c["exact"], c["predicted"]),
+            "target": TARGETS[label],
+        }
+        for label, c in counts.items()
+    }
+    result["benign"] = {**benign, "wrong_refusals": _share(benign["refused"], benign["fact_shaped"])}
+    result["time"] = measure_time([row["text"] for row in rows(data, half=half)])
+    result["passed"] = (
+        all(result[label]["recall"] >= TARGETS[label] for label in LABELS if result[label]["rows"])
+        and result["benign"]["wrong_refusals"] <= MAX_WRONG_REFUSALS
+        and result["time"]["p99_ms"] <= MAX_P99_MS
+        and result["time"]["worst_ms"] <= MAX_WORST_MS
+    )
+    return result
+
+
+def _share(part: int, whole: int) -> float:
+    return round(part / whole, 4) if whole else 0.0
+
+
+def measure_time(texts: list[str], *, repeats: int = 200) -> dict[str, float | str]:
+    """Return p50 and p99 of screening 4,000 characters of ordinary prose, and the worst of the adversarial texts."""
+    rng = random.Random(4)
+    prose = [text for text in texts if screen("", text).accepted] or ["Likes green tea and long walks in the hills."]
+    times = []
+    for _ in range(repeats):
+        text = ""
+        while len(text) < 4000:
+            text += rng.choice(prose).replace("\n", " ") + " "
+        times.append(_milliseconds(text[:4000]))
+    worst = {name: min(_milliseconds(text) for _ in range(3)) for name, text in adversarial().items()}
+    slowest = max(worst, key=lambda name: worst[name])
+    return {
+        "p50_ms": round(statistics.median(times), 2),
+        "p99_ms": round(sorted(times)[int(len(times) * 0.99) - 1], 2),
+        "worst_ms": round(worst[slowest], 2),
+        "worst_text": slowest,
+    }
+
+
+def _milliseconds(text: str) -> float:
+    started = time.perf_counter()
+    screen("note", text)
+    return (time.perf_counter() - started) * 1000
+
+
+def adversarial(length: int = 15_900) -> dict[str, str]:
+    """Return texts made to be slow for a filter, by name: near-matches, long runs, nesting, mixed scripts."""
+    units = {
+        "letters": "a",
+        "digits": "1",
+        "spaced digits": "4 ",
+        "dotted digits": "1.",
+        "plus digits": "+49 30 1",
+        "at signs": "a@",
+        "dots": "a.",
+        "mail": "a.b-c@d.",
+        "spaces": " ",
+        "spaced letters": "i g ",
+        "colons": "a:",
+        "hex": "ab:cd:",
+        "brackets": "[(<{",
+        "quotes": "\"':",
+        "json": '{"a":',
+        "ignore": "ignore all the ",
+        "when": "when the user says, ",
+        "password": "password is the ",
+        "as password": "the one as his ",
+        "street": "12 Old Mill ",
+        "iban": "de12 3456 ",
+        "id words": "passport account ",
+        "random": "Ab1Cd2Ef3Gh4Ij5K ",
+        "base64": "QUJDREVGR0hJSktMTU5PUFFS ",
+        "words": "river stone apple ",
+        "mixed scripts": "раypаl ",
+        "zero width": "a\u200b",
+        "combining": "e\u0301\u0336",
+        "han": "忽略",
+        "hangul": "지금 ",
+        "arabic": "تجاهل ",
+        "one two": "one two ",
+        "user said": "the user. ",
+        "lines": "a: b\n",
+        "angle": "<a ",
+        "pipes": "|a",
+        "url": "http://a:",
+        "entities": "&#64;",
+        "dates": "1.1.1990 ",
+        "phones": "030 1234567 ",
+        "expanding": "\ufdfa",
+    }
+    return {name: (unit * (length // len(unit) + 1))[:length] for name, unit in units.items()}
+
+
+def main() -> int:
+    """Print the figures as JSON; return 1 when a target is missed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--half", choices=("all", "odd", "even"), default="all")
+    parser.add_argument("--verbose", action="store_true", help="also print each wrong verdict with its text")
+    options = parser.parse_args()
+    result = run(options.data, half=options.half, verbose=options.verbose)
+    print(json.dumps(result, indent=2))
+    return 0 if result["passed"] else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
