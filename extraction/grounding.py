@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 import re2
 
@@ -103,9 +103,12 @@ _NEAR_NOW: Final = _table({
     "yesterday tomorrow gestern morgen ubermorgen vorgestern hier demain ayer manana ieri domani ontem amanha gisteren wczoraj jutro вчера завтра 昨日 明日 昨天 明天 어제 내일 امس غدا": 2,
     "just recently lately soon currently kurzlich neulich bald gerade recemment bientot pronto recientemente recentemente presto em_breve onlangs binnenkort niedawno wkrotce недавно скоро 最近 刚 もうすぐ": 62,
 })  # fmt: skip
+_MONTH: Final = "(?:" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + ")"
 _EXPLICIT: Final = compiled(
     r"(?P<y>\d{4})[-/.年](?P<m>\d{1,2})(?:[-/.月](?P<d>\d{1,2}))?日?|(?P<d2>\d{1,2})[./-](?P<m2>\d{1,2})[./-](?P<y2>\d{4})"
-    r"|(?P<d3>\d{1,2})(?:st|nd|rd|th|er|º|\.)? ?(?:of |de |di )?(?P<m3>\pL{3,})\.?,?(?: de| del)? ?(?P<y3>\d{4})?|(?P<m4>\pL{3,})\.? (?P<d4>\d{1,2})(?:st|nd|rd|th)?(?:$|[^\d:.])(?:,? ?(?P<y4>\d{4}))?|(?P<m5>\pL{3,}),? (?:de |of )?(?P<y5>\d{4})|(?P<y6>(?:19|20)\d\d)"
+    rf"|(?P<d3>\d{{1,2}})(?:st|nd|rd|th|er|º|\.)? ?(?:of |de |di )?(?P<m3>{_MONTH})\.?(?:$|[^\pL])(?:,? ?(?:de |del )?(?P<y3>\d{{4}}))?"
+    rf"|(?P<m4>{_MONTH})\.? (?P<d4>\d{{1,2}})(?:st|nd|rd|th)?(?:$|[^\d:.])(?:,? ?(?P<y4>\d{{4}}))?"
+    rf"|(?P<m5>{_MONTH}),? (?:de |of )?(?P<y5>\d{{4}})|(?P<y6>(?:19|20)\d\d)"
 )
 
 # Capitalized words that name nobody.
@@ -117,6 +120,8 @@ _NO_NAME: Final = frozenset(
 )
 _PEOPLES: Final = ("french france francais", "spanish spain espanol espana", "dutch netherlands holland", "swiss switzerland", "danish denmark", "polish poland", "welsh wales", "irish ireland", "finnish finland", "swedish sweden", "british britain uk", "german deutsch germany deutschland", "chinese china", "usa american america us")  # fmt: skip
 _PEOPLE_OF: Final = {word: group for group in _PEOPLES for word in group.split()}
+_VERBS: Final = frozenset("is was has lives works likes studies ist hat lebt arbeitet est a vit es tiene vive ha lavora".split())
+_LATIN_RUN: Final = re2.compile(r"[A-Za-z][A-Za-z0-9]+")
 _CJK: Final = re2.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]")
 _KATAKANA: Final = re2.compile(r"[\p{Katakana}ー]{3,}")
 
@@ -169,7 +174,7 @@ def own_words(text: str) -> str:
     return str(_LONG_QUOTE.sub(" ", text)).strip()
 
 
-def _keep_own(match: "re2._Match") -> str:  # type: ignore[name-defined]
+def _keep_own(match: Any) -> str:
     """Return reported speech when the writer reports herself ("I said: ..."), else only who spoke."""
     subject = match.group(1) or match.group(2) or ""
     return match.group() if _OWN_SUBJECT.search(subject) else " "
@@ -245,7 +250,7 @@ def _compound(word: str) -> int | None:
     return None
 
 
-def _date_parts(match: "re2._Match") -> tuple[int | None, int | None, int | None] | None:  # type: ignore[name-defined]
+def _date_parts(match: Any) -> tuple[int | None, int | None, int | None] | None:
     """Return (year, month, day) of an explicit date, or None when it is none ("3 cats", "room 12")."""
     named = match.groupdict()
     day = next((named[name] for name in ("d", "d2", "d3", "d4") if named.get(name)), None)
@@ -266,18 +271,24 @@ def _names(shown: str) -> Iterator[str]:
     for place, match in enumerate(matches):
         word = match.group().removesuffix("'s")
         if cjk:
-            if word.isascii() and any(c.isupper() for c in word):
-                yield word.casefold()
             continue
         if not any(c.isupper() for c in word):
             continue
         first = place == 0 or bool(_SENTENCE.search(shown[max(0, match.start() - 4) : match.start()]))
         after = matches[place + 1] if place + 1 < len(matches) else None
-        followed = after is not None and after.group()[0].isupper() and after.start() == match.end() + 1
-        if not first or match.group().endswith("'s") or (followed and word[1:].islower() and len(word) > 2):
+        if not first or match.group().endswith("'s") or (after is not None and _is_full_name(match, after, shown)):
             yield word.casefold()
-    for match in _KATAKANA.finditer(shown):
-        yield match.group()
+    for pattern in (_KATAKANA, _LATIN_RUN) if cjk else ():
+        for match in pattern.finditer(shown):
+            yield match.group()
+
+
+def _is_full_name(word: Any, after: Any, shown: str) -> bool:
+    """Return whether a sentence starts with two capitalized words and goes on with a verb: "Maria Silva is"."""
+    if not after.group()[0].isupper() or shown[word.end() : after.start()] != " ":
+        return False
+    rest = shown[after.end() :].split(maxsplit=1)
+    return bool(rest) and rest[0] in _VERBS
 
 
 class _Evidence:
@@ -310,15 +321,11 @@ class _Evidence:
         return value in self.numbers or (value > 1 and any(abs(value - passed) <= 1 for passed in years))
 
     def weekday(self, word: str) -> bool:
-        if word in self.words or any(word in folded for folded, _at in self.messages):
+        if word in self.words or word in self.text:
             return True
         wanted = _WEEKDAYS[word]
-        return any(
-            (end - start).days >= 7
-            or any((start + timedelta(n)).weekday() == wanted for n in range((end - start).days + 1))
-            for start, end in self.spans
-            if (end - start).days <= 62
-        )
+        short = [(start, end) for start, end in self.spans if (end - start).days <= 9]
+        return any((start + timedelta(n)).weekday() == wanted for start, end in short for n in range((end - start).days + 1))
 
     def names(self, name: str) -> bool:
         """Return whether a name is in the words, inflected at most, or is a common word."""
@@ -385,7 +392,7 @@ def _spans(folded: str, at: date) -> Iterator[tuple[date, date]]:
             yield _around(at, 0, _NEAR_NOW[word])
         if word in _WEEKDAYS:
             yield _around(at, 0, 13)
-        if word in _SEASONS or word in _MONTHS:
+        if word in _SEASONS or (word in _MONTHS and not _has_day(folded, word)):
             for year in (at.year - 1, at.year, at.year + 1):
                 first = date(year, _SEASONS.get(word) or _MONTHS[word], 1)
                 yield first, first + timedelta(92 if word in _SEASONS else 30)
@@ -395,6 +402,14 @@ def _spans(folded: str, at: date) -> Iterator[tuple[date, date]]:
             for count in (1, *numbers):
                 for sign in (-1, 1):
                     yield _around(at, sign * int(count * length), max(1, length // 2) if length < 300 else 366)
+
+
+def _has_day(folded: str, month: str) -> bool:
+    """Return whether a month is part of a date with a day: "March 5th" does not speak of the rest of March."""
+    return any(
+        (parts := _date_parts(match)) is not None and parts[1:] == (_MONTHS[month], parts[2]) and parts[2] is not None
+        for match in _EXPLICIT.finditer(folded)
+    )
 
 
 def _around(at: date, offset: int, slack: int) -> tuple[date, date]:

@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.lookups import LessThanOrEqual
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Organization, User
@@ -83,7 +84,9 @@ class Fact(models.Model):
             ),
             models.CheckConstraint(condition=Q(confidence__gte=0, confidence__lte=1), name="fact_confidence"),
             models.CheckConstraint(
-                condition=Q(expires_at__lte=F("created_at") + LIFETIME), name="fact_expiry_at_most_180_days"
+                # Not `created_at + LIFETIME`: days added to an instant follow the clock changes of the session's zone.
+                condition=Q(LessThanOrEqual(F("expires_at") - F("created_at"), LIFETIME)),
+                name="fact_expiry_at_most_180_days",
             ),
             models.CheckConstraint(condition=Q(source_ids__len__lte=5), name="fact_sources_at_most_5"),
             models.CheckConstraint(

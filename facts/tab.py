@@ -137,6 +137,8 @@ def _row(fact: ListedFact, urls: Mapping[uuid.UUID, str], *, acts: bool, editabl
     row = fact.row
     if fact.expired:
         shown_as, meaning = "expired", _("Not used: it has expired and is removed tonight.")
+    elif fact.opened is None and row.status == "active":
+        shown_as, meaning = "paused", _("Not used: it cannot be decrypted now.")
     elif row.status == "active" and not acts:
         shown_as, meaning = "paused", _("Not used now: memory is off.")
     else:

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -47,6 +47,7 @@ class Supervisor:
         self._stopping = threading.Event()
         self._cluster: subprocess.Popen[bytes] | None = None
         self._started_at = timezone.now()
+        self._beat_sent_at: datetime | None = None
 
     def run(self) -> None:
         try:
@@ -68,7 +69,9 @@ class Supervisor:
                 log.error("queue_wedged")
                 self._kill()
                 self._start()
-            async_task("jobs.tasks.beat", BEAT, task_name="beat")
+            if self._beat_sent_at is None or (last is not None and last > self._beat_sent_at):
+                self._beat_sent_at = timezone.now()
+                async_task("jobs.tasks.beat", BEAT, task_name="beat")
             for chore in self._chores:
                 chore()
         except DatabaseError as error:
@@ -84,6 +87,7 @@ class Supervisor:
             preexec_fn=die_with_parent,  # noqa: PLW1509
         )
         self._started_at = timezone.now()
+        self._beat_sent_at = None
         log.info("queue_started", pid=self._cluster.pid)
 
     def _end(self) -> None:

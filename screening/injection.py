@@ -67,11 +67,12 @@ _OVERRIDE_UNSPACED: Final = (
     ("התעלם תתעלם שכח", "הוראות ההוראות כללים"),
     ("เพิกเฉย ละเว้น ลืม ไม่สนใจ", "คำสั่ง คำแนะนำ กฎ"),
 )
-_ENGLISH_OVERRIDE: Final = _START + any_of(
+_BARE_OVERRIDE: Final = any_of(
     "ignore ignoring disregard disregarding forget forgetting override overriding bypass bypassing discard drop skip "
     "neglect erase cancel void overrule suspend abandon set_aside throw_out pay_no_attention_to do_not_follow "
     "don't_follow do_not_obey don't_obey stop_following stop_obeying no_longer_follow put_aside delete dismiss reset"
 )
+_ENGLISH_OVERRIDE: Final = _START + _BARE_OVERRIDE
 _RULES: Final = any_of(
     "instruction instructions rule rules prompt prompts direction directions directive directives guideline guidelines "
     "guardrail guardrails policy policies order orders command commands restriction restrictions constraint constraints "
@@ -79,8 +80,12 @@ _RULES: Final = any_of(
     "limitations conversation task tasks text content agent's_*"
 )
 _SCOPE: Final = any_of(
-    "previous prior above earlier preceding foregoing former past existing original initial current all any every your "
-    "its system safety content built-in openai* developer* other everything the_agent's the_assistant's following"
+    "previous prior above earlier preceding foregoing former past initial your openai* developer* the_agent's "
+    "the_assistant's"
+)
+_WEAK_SCOPE: Final = any_of(
+    "all any every its system safety content built-in other everything following current existing original the these "
+    "those this"
 )
 # What one does to make a model act for an attacker, in the base form of an order.
 _ACT: Final = any_of(
@@ -105,11 +110,12 @@ _STEER: Final = any_of(
     "treat steer encode activate enable disable ignore disregard forget bypass tell_the follow insist report log"
 )
 _LURE: Final = (
-    any_of(
+    "(?:"
+    + any_of(
         "link links url image pixel website web_site site domain phrase sentence slogan secret password token prompt "
         "instruction* conversation* history memory coupon promo* product company vendor brand sponsor* advert* ad user's"
     )
-    + r"(?:$|[^\pL])|[\pL\d-]+\.(?:com|net|org|io|example|test|dev|ai|co|info|biz|xyz)|https?:|@[\pL\d]"
+    + r"(?:$|[^\pL])|[\pL\d-]+\.(?:com|net|org|io|example|test|dev|ai|co|info|biz|xyz)|https?:|@[\pL\d])"
 )
 _ADVERB: Final = r"(?:(?:then|please|also|always|never|immediately|silently|quietly|secretly|first|just|simply|automatically|you|must|should|shall|will|can|need to|have to|do|not|don't) ){0,4}"
 _LATER: Final = any_of(
@@ -134,7 +140,7 @@ _SECRETS: Final = any_of(
     "internal_instruction* internal_prompt developer_message* developer_prompt* your_instruction* your_prompt "
     "your_rules your_guidelines your_configuration your_password* your_secret* the_password secret_key full_prompt "
     "entire_prompt complete_prompt text_of_the_prompt prompt_above text_above above_text above_prompt words_above "
-    "everything_above instructions_above above_instructions previous_instructions those_instructions "
+    "the_above everything_above instructions_above above_instructions previous_instructions those_instructions "
     "sysprompt* system_text initial_text initial_message* first_message custom_instructions context_window "
     "everything_before everything_so_far text_before words_before conversation_so_far your_first_* first_line_* first_words_* first_sentence_* "
     "start_of_this_* start_of_the_conversation beginning_of_this_* beginning_of_the_conversation beginning_of_our_* how_you_were_* "
@@ -163,10 +169,15 @@ _STATE: Final = any_of(
 )
 _EARLY_SUBJECT: Final = r"(?:^|[.;:,!?\n\"'“”()\-–] ?| (?:and|then|please|must|should|to|said|that|but|now|on|user|you|assistant|agent|model|bot) )"
 
+_ADDRESSED: Final = (
+    r"(?:(?:^|[^\pL])(?:the|this|that|your|our|any|every|all|each|and|that|to) (?:ai )?|(?:^|[.;:,!?\n\"] ?)(?:ai )?)"
+)
+
 _ENGLISH: Final = {
     "override": _ENGLISH_OVERRIDE + r" (?:[^.!?\n]* )?" + _SCOPE + r" (?:[^.!?\n]* )?" + _RULES + _END
     + "|" + _ENGLISH_OVERRIDE + r" (?:[^.!?\n]* )?" + _RULES + r" (?:[^.!?\n]* )?" + any_of("above given before so_far you_* earlier previously")
-    + r"|(?:^|[.;:,!?\n\"'] ?|please |must |should |always |now )" + any_of("ignore disregard forget override bypass") + r" (?:(?:the|these|those|all|any|every|this|everything) )?(?:[^.!?\n]* )?" + _RULES + _END
+    + "|" + _EARLY_SUBJECT + _BARE_OVERRIDE + r" (?:[^.!?\n]* )?" + _WEAK_SCOPE + r" (?:[^.!?\n]* )?" + _RULES + _END
+    + "|^" + _BARE_OVERRIDE + r" (?:[^.!?\n]* )?" + _RULES + _END
     + r"|" + _START + any_of("ignore disregard forget") + r" (?:about )?(?:everything|anything|all|the above|what|whatever)(?: (?:i|you|we|that|was|is|has|said|told|above|before|prior|and|else|instructed))",
     "later": _LATER + r"[^.!?\n]* " + _ADVERB + _STEER + _END + "|" + _LATER + r"[^.!?\n]* " + _ADVERB + any_of("include insert add append put mention use say prefer link") + r"[^.!?\n]* " + _LURE
     + "|" + _LATER + r",? (?:you|the (?:assistant|agent|model|bot|ai)|assistant|agent)" + _END,
@@ -178,13 +189,15 @@ _ENGLISH: Final = {
     + "|" + _EARLY_SUBJECT + r"(?:always|never|secretly|silently|quietly|covertly) " + _ADVERB + r"(?:tell|warn|alert|notify|ask|show|inform|let) (?:the |any |other )?(?:users?|owner|members?|customers?|anyone|anybody|them|him|her|people)" + _END
     + "|" + _EARLY_SUBJECT + r"(?:always|never) " + _ADVERB + any_of("include insert add append put mention use say link suggest send post cite") + r" [^.!?\n]*" + _LURE
     + r"|(?:all|every|each|any) (?:future |subsequent |further |later |new )*(?:answers?|repl(?:y|ies)|responses?|messages?|conversations?|questions?|requests?|sessions?|chats?|turns?|outputs?)[^.!?\n]* (?:must|shall|has to|have to|needs? to|is to|are to)" + _END
+    + r"|(?:^|[.;:!?] ?|the |all |every |each |any )(?:answers?|repl(?:y|ies)|responses?|summar(?:y|ies)|recommendations?|outputs?) (?:[^.!?\n]* )?(?:must|shall|has to|have to|needs? to|are to)" + _END
+    + r"|(?:all|every|each|any) (?:answer|reply|response|summary)(?:s|ies)? (?:ends?|starts?|begins?|clos\pL+|opens?|contains?|includes?|mentions?|recommends?)" + _END
     + r"|treat (?:all|every|any|each|future|further|messages|whatever|anything)" + _END + r"|until further notice|(?:standing|permanent) (?:order|instruction|directive)s?|(?:rule|instruction|order|memory|note|directive|message)s? (?:overrides?|takes? precedence|ha(?:s|ve) priority|supersedes?|outranks?)|highest priority|priority over (?:all|any|every|other|the|your)",
     "voice": any_of("answer respond reply speak write act behave talk") + r" (?:[^.!?\n]* )?(?:in the (?:voice|persona|role|character)|in character|as if you|as an? (?:ai|unrestricted|unfiltered)|like an? (?:ai|unrestricted))",
     "secrecy": any_of("never not don't without secretly hide conceal withhold keep_*") + r" (?:[^.!?\n]* )?"
     + any_of("tell telling inform informing disclose disclosing mention mentioning reveal revealing alert alerting notify notifying show showing warn warning let say saying hint hinting admit from")
     + r" (?:[^.!?\n]* )?" + any_of("user users owner customer member them this it that anyone anybody about_this know_* prompt"),
-    "prompt": _REVEAL + _NEAR + r"[ '\"]" + _SECRETS + "|" + _SECRETS + _NEAR + any_of("verbatim as_is in_full word_for_word aloud in_json in_a_code_* to_the_user to_this_user to_me is_:"),
-    "instructed": r"i was instructed to|you were (?:told|instructed|given|programmed)|(?:show|tell|give) me (?:[^.!?\n]* )?(?:prompt|instructions|directives)" + _END + r"|new (?:instructions|rules|directives?|task|objective|persona) ?(?:are|is|:)|follow(?:ing)? (?:the |these |those |my |its |only |any |all |its )?(?:following |new |hidden |secret |embedded )?(?:ruleset|instructions?|memory|commands?|orders|directives?)" + _END,
+    "prompt": _START + _REVEAL + r"[^\pL](?:[^.!?\n]*[^\pL])?" + _SECRETS + "|" + _SECRETS + _NEAR + any_of("verbatim as_is in_full word_for_word aloud in_json in_a_code_* to_the_user to_this_user to_me is_:"),
+    "instructed": r"(?:my|your|(?:system|initial|original|secret|hidden)) (?:system |initial |first |original |secret |hidden )?(?:instructions?|prompt|directives?|message) (?:are|is|was|were|says?|reads?|tells?|told|states?)" + _END + r"|i was instructed to|you were (?:told|instructed|given|programmed)|(?:show|tell|give) me (?:[^.!?\n]* )?(?:prompt|instructions|directives)" + _END + r"|new (?:instructions|rules|directives?|task|objective|persona) ?(?:are|is|:)|follow(?:ing)? (?:the |these |those |my |its |only |any |all |its )?(?:following |new |hidden |secret |embedded )?(?:ruleset|instructions?|memory|commands?|orders|directives?)" + _END,
     "persona": _START + r"(?:you(?:'re| are| will be| shall be| become) (?:now|no longer|free|going to|hereby|not bound|unrestricted|an? (?:unrestricted|unfiltered|evil|ai|person named|chatbot|llm))|act as (?:if|an?|my|though|the|\[)|pretend (?:to be|you|that you|like|as)|role-?play as|impersonate|take on the (?:role|persona)|assume the (?:role|persona|identity)|respond as|speak as|simulate (?:an?|being))",
     "jailbreak": r"jailbreak(?:ed)?(?: mode| prompt|:)|(?:you are|you're|be|now) jailbroken|do anything now|dan mode|break character|stays? in character|openai(?:'s)? (?:content )?(?:polic|rule|guideline|instruction)\pL*|(?:ignor|bypass|violat|against|about|break|evad|disregard)\pL* (?:the |all |any |your )?(?:openal |openai )?content polic\pL*|never refuse|no longer (?:bound|restricted|have to)|free from (?:all|any) (?:rules|restrictions|limits|constraints|filters)|(?:breaks?|breaking) (?:ai |the |all |any )?(?:fuckin\pL* )?rules[:\"]"
     + r"|" + _START + r"you (?:will|shall|must|can|may)(?: now| always| never| only| not)* (?:act|answer|respond|reply|provide|play|pretend|simulate|become|follow|obey|output|write|speak|refer|generate|say|comply)" + _END
@@ -198,15 +211,21 @@ _ENGLISH: Final = {
     + any_of("disclos* reveal* sharing* bypass* access* superuser root admin* unrestricted every_request prompt* instruction* password* permission* share skip* filters limits restrictions checks credentials all_data any_data internal_* confidential_*")
     + r"|exempt from (?:all |any |the |content |safety )*(?:filters?|polic\pL*|rules|checks|limits|safety|moderation|guidelines|restrictions)|authori[sz]ed to (?:see|view|access|receive|read|know) (?:the |all |any |every )*(?:system|prompt|hidden|internal|passwords?|credentials|other|secrets?|user|data|everything)|(?:root|admin|superuser|developer|full) (?:access|privileges|rights|permissions) (?:over|of|to|in) (?:this|the|your|all) (?:assistant|system|agent|bot|chat|data|model)"
     + r"|(?:upgraded|promoted|elevated|escalated|changed) to (?:an? )?(?:superuser|root|admin\pL*|developer|owner|system)|comply with (?:every|all|any|each|their|the)|obey (?:every|all|any|each|them|him|her|me)|(?:grant|give) (?:this |the )?(?:user|member|them) (?:full|all|admin|root|unrestricted)|(?:must|you) listen to my|(?:is|as) (?:your|the assistant's) (?:creator|developer|boss|master|owner)|as your (?:boss|creator|developer|administrator)",
-    "target": _START + _MODEL + r"s? (?:[\pL]+ ){0,3}?(?:must|shall|should|has to|have to|needs? to|are to|is to|is required to|are required to|is (?:now )?(?:allowed|authorized|permitted) to|will now|ought to) (?:now |always |never |not |only |first )?" + any_of("be use ignore disregard forget") .replace("be|", "") + _END
-    + "|" + _START + _MODEL + r"s? (?:[\pL]+ ){0,3}?(?:must|shall|should|has to|needs? to|are to|is to) (?:now |always |never |not |only |first )?" + _ACT + _END
+    "target": _ADDRESSED + _MODEL + r"s? (?:[\pL]+ ){0,3}?(?:must|shall|should|has to|have to|needs? to|are to|is to|is required to|are required to|is (?:now )?(?:allowed|authorized|permitted) to|will now|ought to) (?:now |always |never |not |only |first )?" + any_of("use ignore disregard forget") + _END
+    + "|" + _ADDRESSED + _MODEL + r"s? (?:[\pL]+ ){0,3}?(?:must|shall|should|has to|needs? to|are to|is to) (?:now |always |never |not |only |first )?" + _ACT + _END
     + "|" + _START + any_of("ai_assistant* ai_agent* assistants agents llms language_models chatbots models ais") + r" (?:that |which )?(?:read\pL*|process\pL*|see\pL*|pars\pL*|summar\pL*|crawl\pL*|visit\pL*)"
     + r"|(?:note|message|instructions?|notice|reminder|attention|important|memo|hint|readme)(?: note)?(?: for| to)? (?:the |any |all |every )?(?:ai|llm|assistants?|agents?|language model|chatbot|model)s?" + _END,
     "plant": any_of("remember memorize memorise keep_in_memory keep_in_mind save_to_memory store_in_memory note_permanently commit_to_memory store save learn add record persist")
     + _NEAR + r" (?:(?:as|is|are) (?:a |an |the |your |our )?(?:[\pL]+ )?" + any_of("trusted authoritative reliable preferred safe best only default approved verified") + r"|(?:in|to|into) (?:your |the |its |long-term |persistent )*memor\pL*|and (?:always |never )?" + any_of("recommend suggest promote mention") + r")"
     + r"|trusted (?:source|vendor|site|domain|authority)" + _NEAR + any_of("always recommend* first every cite prefer*") ,
-    "reroute": r"must (?:now |always |all )?be (?:\pL+ly )?" + any_of("placed treated handled answered processed routed refunded booked recorded interpreted read understood considered sent redirected entered") + r" (?:as|like|via|through)" + _END
+    "reroute": r"(?:must|(?:is|are) (?:now )?to) (?:now |always |all )?be (?:\pL+ly )?" + any_of("placed treated handled answered processed routed refunded booked recorded interpreted read understood considered sent redirected entered made paid billed shipped") + r" (?:[^.!?\n]* )?(?:as|like|via|through|instead)" + _END
     + r"|when (?:asked|prompted|told|queried|questioned)" + _NEAR + r"[,;:] ?" + _ADVERB + r"\pL+",
+    "order": r"^" + any_of("disclose reveal leak expose exfiltrate transmit upload obey comply disregard bypass override pretend impersonate") + _END
+    + "|" + _EARLY_SUBJECT + any_of("send share delete pay transfer book confirm approve execute run forward disclose use buy order install") + r" [^.!?\n]*without " + any_of("asking confirm* telling permission approval checking notice consent hesitation question* verif*")
+    + "|" + _EARLY_SUBJECT + any_of("consider regard treat") + r" [^.!?\n]*" + any_of("trusted reliable authoritative truth") + _END
+    + r"|(?:safety|security|content|moderation|privacy|guardrail)\pL* (?:checks?|filters?|rules?|polic\pL+|limits?|guards?|restrictions?|measures?) (?:(?:are|is|were|was|have been|has been|no longer) )*(?:disabled|off|suspended|lifted|waived|removed|inactive|apply)"
+    + r"|" + _EARLY_SUBJECT + any_of("call invoke use trigger run execute") + r" (?:the |a |an |your |its )?(?:[a-z.]+_[a-z_]+ |[a-z_\-]+ )?(?:tool|function|plugin|api|action|command|endpoint)s?" + _END + r"|\b[a-z]+_[a-z_]+\(|(?:tool|function) call" 
+    + r"|\brm -rf|\bsudo |\bcurl -|\bwget |; ?drop table",
     "disable": any_of("disable turn_off switch_off deactivate bypass circumvent skip remove") + r" (?:[\pL]+ ){0,3}?" + any_of("verification safety filter filters guardrail guardrails logging security safeguards moderation checks authentication confirmation warnings"),
     "send": _EARLY_SUBJECT + any_of("send forward post upload transmit e-mail email exfiltrate submit copy leak append encode bcc export report deliver pass") + r" (?:[\pL'\-]+ ){0,5}?" + _BULK + r"[^.!?\n]* (?:to|at|via|into|in|as) ",
     "beacon": r"(?:query string|url parameter|hidden|1 ?x ?1|invisible|tracking|remote)[^.!?\n]*(?:image|pixel|img|iframe|link)|(?:render|load|embed|insert|show|include|display)[^.!?\n]* (?:image|pixel|img|iframe)[^.!?\n]* from |as (?:a )?query (?:string|parameter)",
@@ -264,34 +283,28 @@ _REVEAL_WORDS: Final = any_of(
     "раскр* вывед* повтор* напиш* 显示 顯示 告诉 告訴 输出 透露 泄露 打印 重复 公开 表示 教えて 出力 見せて 明かし 公開 보여 출력 알려 공개 اعرض أعرض "
     "اظهر أظهر اكشف اطبع दिखा बता goster* yaz* tell show print"
 )
-_RECITE_PASSWORDS: Final = any_of(
-    "what_is_*_password what's_*_password what_is_*_secret share_*_password tell_me_*_password"
-)
 
 
-def _pairs(pairs: tuple[tuple[str, str], ...], *, spaced: bool) -> str:
-    """Return a pattern for act and object of one language near each other, in either order."""
-    edge, near = (_START, r"[^.!?\n]*") if spaced else ("", r"[^.!?\n]*")
-    inner = r"[^\pL]" if spaced else ""
-    return "|".join(
-        f"{edge}(?:{any_of(acts)}{inner}{near}{inner and '(?:^|[^\\pL])?'}{any_of(objects)}|{any_of(objects)}{near}{inner}{any_of(acts)})"
-        for acts, objects in pairs
-    )
-
-
-def _one_way(pairs: tuple[tuple[str, str], ...], *, spaced: bool) -> str:
-    edge, end = (_START, _END) if spaced else ("", "")
-    return "|".join(f"{edge}{any_of(first)}{end}[^.!?\\n]*{edge}{any_of(then)}{end}" for first, then in pairs)
+def _pairs(pairs: tuple[tuple[str, str], ...], *, spaced: bool, either_order: bool) -> str:
+    """Return a pattern for an act and an object of one language in one sentence."""
+    start, between = (_START, r"(?:[^\pL][^.!?\n]*)?[^\pL]") if spaced else ("", r"[^.!?\n]*")
+    patterns = []
+    for acts, objects in pairs:
+        act, thing = any_of(acts), any_of(objects)
+        patterns.append(f"{start}{act}{between}{thing}")
+        if either_order:
+            patterns.append(f"{start}{thing}{between}{act}")
+    return "|".join(patterns)
 
 
 _RULES_BY_NAME: Final[tuple[tuple[str, Any], ...]] = (
     ("markup", _MARKS),
     ("encoded", _BINARY),
     *((name, compiled(pattern)) for name, pattern in _ENGLISH.items()),
-    ("override", compiled(_pairs(_OVERRIDE, spaced=True))),
-    ("override", compiled(_pairs(_OVERRIDE_UNSPACED, spaced=False))),
-    ("later", compiled(_one_way(_LATER_BY_LANGUAGE, spaced=True))),
-    ("later", compiled(_one_way(_LATER_UNSPACED, spaced=False))),
+    ("override", compiled(_pairs(_OVERRIDE, spaced=True, either_order=True))),
+    ("override", compiled(_pairs(_OVERRIDE_UNSPACED, spaced=False, either_order=True))),
+    ("later", compiled(_pairs(_LATER_BY_LANGUAGE, spaced=True, either_order=False))),
+    ("later", compiled(_pairs(_LATER_UNSPACED, spaced=False, either_order=False))),
     ("persona", compiled(_PERSONA)),
     (
         "prompt",
@@ -307,6 +320,10 @@ _FLAG: Final = compiled(r"\x{1f3f4}[\x{e0061}-\x{e007a}]{2,6}\x{e007f}")
 _DAN: Final = compiled(r"\bDAN\b[^.!?\n]*(?:mode|can|will|does|has|prompt|AI|rules|filter)|(?:are|as|is|be) DAN\b")
 
 
+# A fact is about the member; whoever says "you" three times speaks to the model.
+_SECOND_PERSON: Final = compiled(_START + r"(?:you|your|yourself|you're|you'll)" + _END)
+
+
 def find_injection(raw: str, folded: str) -> str | None:
     """Return the name of the rule that finds an order to the model, or None.
 
@@ -316,6 +333,8 @@ def find_injection(raw: str, folded: str) -> str | None:
         return "hidden_text"
     if _DAN.search(raw):
         return "jailbreak"
+    if sum(1 for _ in zip(range(3), _SECOND_PERSON.finditer(folded), strict=False)) == 3:
+        return "addressed"
     for text in dict.fromkeys((folded, unspaced(folded), unleet(folded))):
         for name, pattern in _RULES_BY_NAME:
             if pattern.search(text):

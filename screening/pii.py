@@ -14,16 +14,17 @@ _EMAIL: Final = compiled(
     r"[\pL\pN._%+\-]+ ?@ ?[\pL\pN\-]+(?: ?\. ?[\pL\pN\-]+)*\.[\pL]{2,}"
     r"|[\pL\pN._%+\-]+ ?[\[({<] ?(?:at|@|arroba|ät) ?[\])}>] ?[\pL\pN\-]+ ?(?:[\[({<] ?(?:dot|punkt|punto|point|ponto|\.) ?[\])}>]|\.| dot ) ?[\pL]{2,}"
     r"|[\pL\pN._%+\-]+ (?:at|arroba|chiocciola|arobase|klammeraffe|malpa) [\pL\pN\-]+(?: ?(?:dot|punkt|punto|point|ponto|kropka) [\pL\pN\-]+)* ?(?:dot|punkt|punto|point|ponto|kropka) [\pL]{2,}"
-    r"|[\pL\pN_.+\-]+ at [\pL\pN\-]+\.(?:com|net|org|de|fr|io|example|co\.uk)" + _END
+    r"|[\pL\pN]*[._\d][\pL\pN._]* at [\pL\pN\-]+\.(?:com|net|org|de|fr|io|example|co\.uk)(?:$|[^\pL\pN])"
+    r"|(?:mail|contact)[^\n]{0,30} [\pL\pN._]+ at [\pL\pN\-]+\.(?:com|net|org|de|fr|io|example)"
 )
 _NUMBER: Final = compiled(r"\+?\(?\d(?:[ ().\-/]{0,3}\d){5,30}")
 _PHONE_WORD: Final = compiled(
     _START
     + any_of(
         "phone* telephone* mobile cell cellphone tel call calls* text texts sms whatsapp signal telegram viber reach* contact* fax ring landline "
-        "extension dial telefon* handy* mobil* nummer rufnummer anrufen telefono movil celular llam* telemovel telefone* numero_de_* portable joignable "
+        "extension dial telefon* handy* mobil* nummer rufnummer anrufen telefono movil celular llam* telemovel telefone* numero_de_tel* portable joignable "
         "appel* cellulare chiam* nummer gsm bellen komork* dzwon* телефон* звон* номер* мобильн* 电话 電話 手机 手機 号码 携帯 전화 휴대폰 연락처 هاتف* جوال* الهاتف رقم "
-        "फोन मोबाइल number emergency_contact"
+        "फोन मोबाइल my_number his_number her_number their_number user's_number contact_number emergency_contact"
     )
     + "|(?:电话|電話|手机|手機|携帯|전화|휴대폰|번호|号码)"
 )
@@ -113,7 +114,7 @@ _SERVICE: Final = any_of("github gitlab twitter instagram insta telegram discord
 _HANDLE: Final = compiled(
     r"(?:user ?name|user ?id|handle|screen ?name|gamer ?tag|nick ?name on|login(?: name| id)?|account (?:name|id)|benutzername|nom d'utilisateur|identifiant|pseudo|nombre de usuario|nome (?:de )?usuario|nome utente|gebruikersnaam|nazwa uzytkownika|логин|никнейм|用户名|ユーザー名|ユーザーid|아이디|اسم المستخدم)"
     r"(?: (?:on|at|for|in|auf|bei|sur|en|su|op|na|no|di|de) [\pL.]+)? ?(?:is|are|ist|lautet|est|es|e'?|to|:|=|：|是|は|는|هو) ?[\"'@`]?[\pL\pN][\pL\pN_.\-]{2,}"
-    r"|" + _START + _SERVICE + r" (?:\pL+ )?(?:as|is|:|handle|username|account|name|id|under|user)(?: is| as|:| the name| name)? ?[\"']?(?:@[\pL\pN_.\-]{2,}|[\pL\pN]*[\d_][\pL\pN_.\-]{2,})"
+    r"|" + _START + _SERVICE + r" ?(?:\pL+ )?(?:as|is|:|handle|username|account|name|id|under|user)(?: is| as|:| the name| name)? ?[\"']?(?:@[\pL\pN_.\-]{2,}|[\pL\pN]*[\d_][\pL\pN_.\-]{2,})"
     r"|(?:^|[\s(:])@[a-z0-9_][a-z0-9_.\-]{2,}[^\n]{0,20} on " + _SERVICE + r"|(?:is|as|handle|add|dm|find (?:me|him|her|them)(?: on \pL+)?(?: as| at)?) @[a-z0-9_.\-]{3,}|\pL{3,}#\d{4}" + _END
     + r"|(?:github|twitter|x|instagram|linkedin|facebook|t|reddit)\.(?:com|me)/(?:in/|u/)?[\w\-.]{3,}"
 )  # fmt: skip
@@ -141,7 +142,7 @@ _ADDRESS: Final = compiled(
     # Romance and Slavic: kind, name, number, or number before
     r"|\b\d{1,4}(?: ?(?:bis|ter|[a-zA-Z]))?,? (?i:rue|avenue|av\.|boulevard|bd|allee|allée|chemin|impasse|quai|place|cours|passage|route|ruelle|square) (?:(?i:de|du|des|la|le|les|l'|d'|de la) ?)*[\pL\-'’]+"
     r"|\b(?i:calle|c/|avenida|avda\.?|av\.|paseo|plaza|carrera|cra\.?|camino|ronda|travesia|rua|r\.|travessa|praca|praça|alameda|estrada|largo|viale|piazza|corso|vicolo|strada|contrada|stretto|rotonda|borgo|canale|ulica|ul\.|aleja|aleje|al\.|plac|pl\.|os\.|osiedle|улица|ул\.|проспект|пр\.|переулок|бульвар|площадь|strada|bulevardul|calea|οδος) [^\n\d]{2,50}?,? ?(?i:n\.?[oº°]?\.? ?|д\. ?|nr\.? ?|num\. ?|numero )?\d{1,5}\b"
-    r"|\bVia [A-Z\pL'’. ]{2,40}?,? ?(?:n\. ?)?\d{1,4}\b"
+    r"|\bVia [A-Z\pL'’. ]{2,40}?,? ?(?:n\. ?)?\d{1,3}\b"
     # what follows a street: floor or flat beside a number, postal code and city, state and ZIP, UK postcode
     r"|\b\d{1,6}\b[^\n]{3,50}\b(?i:apt|apartment|suite|ste|unit|flat)\.? ?#?\d{1,5}\b|\b(?i:apt|suite|unit|flat)\.? ?#?\d{1,5},? \d{1,6}\b"
     r"|[\pL.'’)\-]{2,} \d{1,4} ?[a-zA-Z]?(?:[/-]\d+)?,? (?:[A-Z]{1,3}-)?\d{4,5}(?:-\d{3,4})?(?: ?[A-Z]{2})?,? [A-Z\pL][\pL]{2,}|[\pL.'’)\-]{2,} \d{1,4} ?[a-zA-Z]?(?:[/-]\d+)?,? \d{2}-\d{3} [A-Z\pL]"

@@ -28,7 +28,7 @@ _SHAPES: Final = compiled(
     r"|dnkey-[\w=-]{20,}|dp\.(?:pt|st|ct|sa|scim|audit)\.[\w.]{30,}|CFPAT-[\w-]{30,}|pul-[0-9a-f]{30,}|rdme_\w{40,}"
     r"|tskey-[\w-]{16,}|rnd_\w{20,}|fly?o1_[\w-]{20,}|FlyV1 fm\w_[\w+/=,]{20,}|doppler_\w{20,}|lsv2_\w{2}_\w{20,}"
     r"|phc_\w{30,}|phx_\w{30,}|waka_[\w-]{30,}|cio[a-z0-9]{30,}|jv?[0-9]{1,2}_\w{40,}|[MNOR][\w-]{22,25}\.[\w-]{6}\.[\w-]{24,}"
-    r"|\d{8,10}:AA[\w-]{30,}|eyJ[\w-]{8,}\.[\w-]{8,}|ops_eyJ[\w-]{20,}"
+    r"|\d{8,10}:AA[\w-]{30,}|eyJ[\w-]{8,}\.[\w-]{8,}|ops_eyJ[\w-]{20,}|[0-9a-f]{8}:[0-9a-f]{8}(?:$|\W)"
     r")"
 )
 _MARKS: Final = compiled(
@@ -55,7 +55,14 @@ _LINK: Final = (
     r"|set to|changed to|equals)| ?(?:是|为|為|は|が|은|는|이|가|هي|هو|है|la|adalah|это|-|—)) ?(?:still |now |always |jetzt |immer )?"
 )
 _VALUE: Final = r"[\"'`«“‘「『]?([^\s\"'`»”’」』]{3,})"
-_PASSWORD_IS: Final = compiled(r"(?:^|[^\pL])" + _PASSWORD + r"(?:[^\n.:=]{0,40}?)" + _LINK + _VALUE)
+_PASSWORD_IS: Final = compiled(r"(?:^|[^\pL])" + _PASSWORD + r"([^\n.:=]{0,40}?)" + _LINK + _VALUE)
+_ABOUT_PASSWORDS: Final = compiled(
+    r"manag|polic|app\b|vault|generat|tool|hygiene|reset|field|form\b|protect|list|strength|length|rule|hash|database|storage"
+)
+_ASSIGNED: Final = compiled(
+    r"(?i)[a-z0-9_\-]*(?:secret|token|api_?-?key|access_?key|private_?key|passw|passwd|pwd|credential)[a-z0-9_\-]*[\"']? ?(?:=|:=|=>|:) ?(?:[\"'][^\s\"']{6,}[\"']|[^\s\"']*\d[^\s\"']{7,})"
+    r"|[A-Z][A-Z0-9_]*(?:SECRET|TOKEN|KEY|PASSWORD|PASSWD|PWD)[A-Z0-9_]*=[^\s]{6,}"
+)
 _AS_PASSWORD: Final = compiled(
     r"([^\s]{3,}?)[\"'`»”’」』]? (?:as|als|comme|como|come|jako|som|for|като) (?:(?:his|her|their|the|my|our|a|an|sein|ihr|mein|son|sa|mon|su|mi"
     r"|sua|seu|minha|meu|la|il|haar|zijn|mijn)\pL{0,3} )?(?:\pL+ ){0,2}?"
@@ -85,7 +92,7 @@ _CODE: Final = compiled(
     r"|code d'(?:acces|entree)|codigo (?:de (?:acceso|seguridad|acesso|la puerta|la alarma)|pin)|codice (?:pin|di (?:accesso|sicurezza)|del(?:la|l')?[ \pL]{0,20})"
     r"|kod (?:do|pin|dostepu)[ \pL]{0,20}|toegangscode|пин-?код|код (?:от|доступа|домофона)[ \pL]{0,20}|验证码|暗証番号|비밀번호|الرقم السري|رمز)"
     r"(?: (?:for|of|to|on|fur|vom|zum|de|da|del|della|voor)(?: [\pL']+){1,4}?)?"
-    r"(?: ?[:=#：]| (?:is|are|ist|lautet|est|es|e'?|to|jest|was|now|number)| ?(?:是|は|은|는|هو))? ?(?:now |still )?#?(\d(?:[ \-]?\d){2,11})(?:$|[^\d.:/])"
+    r"(?: ?[:=#：]| (?:is|are|ist|lautet|est|es|e'?|to|jest|was|now|number)| ?(?:是|は|은|는|هو))? ?(?:now |still )?#?(\d(?:[ \-]?\d){2,11}|[a-z0-9]*\d[a-z0-9]*-[a-z0-9\-]{3,12})(?:$|[^\d.:/])"
 )
 _YEARISH: Final = compiled(r"^(?:19|20)\d\d$")
 _SEED_WORD: Final = compiled(
@@ -119,7 +126,7 @@ def find_secret(shown: str, folded: str) -> str | None:
         return "address_with_password"
     if _HEADER.search(folded):
         return "header"
-    if _has_password(shown, folded):
+    if _ASSIGNED.search(shown) or _has_password(folded):
         return "password"
     if any(not _YEARISH.search(match.group(1)) for match in _CODE.finditer(folded)):
         return "code"
@@ -147,18 +154,19 @@ def decoded(shown: str) -> list[str]:
     return plain
 
 
-def _has_password(shown: str, folded: str) -> bool:
+def _has_password(folded: str) -> bool:
     for match in _PASSWORD_IS.finditer(folded):
-        rest = folded[match.start(1) :]
-        if _is_password(match.group(1), ends=len(match.group(1)) >= len(rest.rstrip(" .!\"'")) - 1) or _is_phrase(
-            match.group(), rest
-        ):
+        between, value = match.groups()
+        if _ABOUT_PASSWORDS.search(between):
+            continue
+        ends = not folded[match.end() :].strip(" .!\"'")
+        if _is_password(value, ends=ends) or _is_phrase(match.group(), folded[match.start(2) :]):
             return True
-    for pattern in (_AS_PASSWORD, _LOGS_IN_WITH):
-        for match in pattern.finditer(folded):
-            if _is_password(match.group(1), ends=False):
-                return True
-    return False
+    return any(
+        _is_password(match.group(1), ends=False)
+        for pattern in (_AS_PASSWORD, _LOGS_IN_WITH)
+        for match in pattern.finditer(folded)
+    )
 
 
 def _is_password(value: str, *, ends: bool) -> bool:
@@ -179,7 +187,7 @@ def _is_phrase(start: str, rest: str) -> bool:
     if "phrase" not in start:
         return False
     words = [match.group() for match in _WORD.finditer(rest[:120])]
-    return len(words) >= 3 and not any(word in _ENGLISH_GLUE or word in _NO_VALUE for word in words[:4])
+    return len(words) >= 3 and not any(word in _ENGLISH_GLUE for word in words[:4])
 
 
 def _has_seed_phrase(folded: str) -> bool:
@@ -199,7 +207,7 @@ def _has_random_token(shown: str, folded: str) -> bool:
     for match in list(_TOKEN.finditer(shown))[:MAX_TOKENS]:
         token = match.group().strip("=.-_/~+")
         near = gated and bool(_GATE.search(fold_visible(shown[max(0, match.start() - 40) : match.start()])))
-        if near and len(token) >= 12 and _is_random(token, floor=2.8, switches=2):
+        if near and len(token) >= 12 and _is_random(token, floor=2.6, switches=1):
             return True
         if gated and len(token) >= 16 and _is_random(token, floor=3.0, switches=3):
             return True

@@ -40,7 +40,7 @@ _DUMP: Final = compiled(
     r"|<\?xml|<!doctype|</[a-z][\w:\-]*>|</?think(?:ing)?>|</?(?:reasoning|tool_call|tool_response|function_results?|output|observation)>|<\|\w+\|>"
     r"|(?:^|\n|[.] )(?:thought|action|action input|observation|final answer|tool call|tool output|tool result|function call)s?:[^\n]*|tool_calls?\b|\b(?:stdout|stderr):|exit code:? \d"
     r"|on [^\n]{4,80}(?:wrote|schrieb)(?: [^\n:]*)?:|le [^\n]{4,80} a ecrit ?:|el [^\n]{4,80} escribio ?:|am [^\n]{4,80} schrieb[^\n:]*:|-{2,} ?(?:original|forwarded|ursprungliche|weitergeleitete) (?:message|nachricht)|(?m:^(?:from|von|de): [^\n]+\n(?:(?:sent|date|to|cc|subject|gesendet|an|datum|betreff): ?[^\n]+\n?){1,})|(?m:^subject: )"
-    r"|```|~~~|(?m:^(?:async )?def \w+ ?\()|\bdef \w+\([^)\n]*\) ?(?:->[^:\n]*)?:|\bfunction ?\w*\([^)\n]*\) ?\{|=> ?[{(]|\b(?:public|private|protected) (?:static )?(?:\w+ )?\w+ ?[({]|#include ?[<\"]|(?m:^(?:import|from) [\w.{}* ,]+(?: import [\w., *()]+| from ['\"][^'\"\n]+['\"];?)?;?$)|\bconst \w+ ?=|\blet \w+ ?= ?[^\n]*;|\bvar \w+ ?=|console\.log\(|system\.out\.print|\bprint\([^)\n]*\)|\bfunc \w+\(|\bfn \w+\(|<\?php|\w+ ?:= ?\w|;\s*\n[^\n]*;\s*(?:\n|$)|(?m:^\s*[{}]\s*$)|\breturn [^\n.]+;|\w+\(\) ?\{|\w+ ?\{[^}\n]*:[^}\n]*;[^}\n]*\}"
+    r"|```|~~~|(?m:^(?:async )?def \w+ ?\()|\bdef \w+\([^)\n]*\) ?(?:->[^:\n]*)?:|\bfunction ?\w*\([^)\n]*\) ?\{|=> ?[{(]|\b(?:public|private|protected) (?:static )?(?:\w+ )?\w+ ?[({]|#include ?[<\"]|(?m:^(?:import|from) [\w.{}* ,]+ (?:import [\w., *()]+|from ['\"][^'\"\n]+['\"];?)$)|(?m:^import [\w.]+;?$)|\bconst \w+ ?=|\blet \w+ ?= ?[^\n]*;|\bvar \w+ ?=|console\.log\(|system\.out\.print|\bprint\([^)\n]*\)|\bfunc \w+\(|\bfn \w+\(|<\?php|\w+ ?:= ?\w|;\s*\n[^\n]*;\s*(?:\n|$)|(?m:^\s*[{}]\s*$)|\breturn [^\n.]+;|\w+\(\) ?\{|\w+ ?\{[^}\n]*:[^}\n]*;[^}\n]*\}"
     r"|\bselect [^\n]+ from \w+(?: where| limit| join| order|;)|\binsert into \w+ ?\(|\bcreate table \w+|\bupdate \w+ set \w+ ?=|\bapiversion: ?v?\d|(?m:^kind: \w+$)"
 )
 _PAIR: Final = compiled(r"[\"'][\w \-.]+[\"'] ?: ?(?:[\"'\[{\d\-]|true|false|null|none)")
@@ -59,7 +59,7 @@ _QUESTION_START: Final = compiled(
 )
 _TASK: Final = any_of(
     "write tell give send show explain generate create translate summarize summarise describe list help find search book "
-    "remind call open draft make fix check look print compute calculate convert answer respond reply imagine suppose "
+    "remind open draft make fix check look print compute calculate convert answer respond reply imagine suppose "
     "complete continue repeat decode correct fetch discuss act compose analyze analyse classify compare identify solve "
     "extract rewrite rephrase paraphrase edit review provide produce develop design build implement schedule order buy "
     "reserve cancel add remove delete update set turn play read recommend suggest outline elaborate define categorize "

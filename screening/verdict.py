@@ -1,5 +1,6 @@
 """Judge one candidate by all the rules in their order (E04); must not know settings, stores or what a fact means."""
 
+import unicodedata
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -36,9 +37,9 @@ def screen(key: str, body: str) -> Verdict:
     """
     if len(key) + len(body) > MAX_JUDGED:
         return Verdict("transcript", "length")
-    label, shown_body = visible(key), visible(body)
-    if len(shown_body) > MAX_JUDGED + len(body):  # compatibility forms of one character may be 18 characters long
+    if len(unicodedata.normalize("NFKC", body)) > 2 * len(body) + 100:  # one character may stand for eighteen
         return Verdict("shape", "expansion")
+    label, shown_body = visible(key), visible(body)
     shown = f"{_spelled_out(label)}: {shown_body}" if label.strip() else shown_body
     folded, folded_body = fold_visible(shown), fold_visible(shown_body)
     if rule := find_pii(shown, folded):

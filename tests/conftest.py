@@ -1,10 +1,14 @@
 """The cast and the cluster that every test shares."""
 
+import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from django.test import Client
+from psycopg import sql
 
 from accounts.models import Organization, User
 from agents.models import Agent
@@ -18,13 +22,22 @@ from tests.stub_server import Script, serving
 @pytest.fixture(scope="session", autouse=True)
 def _cluster() -> Iterator[None]:
     """The embedded PostgreSQL, unless DATABASE_URL named another one."""
-    import os
-
     if os.environ["DATABASE_URL"] != test_settings.LEASE.url:
         yield
         return
-    with test_settings.LEASE:
+    with test_settings.LEASE as url:
+        drop_leftovers(url)
         yield
+
+
+def drop_leftovers(url: str) -> None:
+    """Drop the databases of test runs that were killed; their names end in the number of their process."""
+    with psycopg.connect(url, dbname="postgres", autocommit=True) as connection:
+        names = connection.execute("SELECT datname FROM pg_database WHERE datname LIKE 'test_memoryproject_%'")
+        for (name,) in names.fetchall():
+            number = name.split("_")[2]
+            if number.isdigit() and not Path(f"/proc/{number}").exists():
+                connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 import uuid
 from datetime import datetime, timedelta
 
+from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import Membership, Organization, User
@@ -10,13 +11,15 @@ from accounts.services import create_api_key, create_organization, create_user, 
 from agents.models import Agent
 from agents.permissions import grant as grant_permission
 from agents.services import get_or_create_provider, save_agent
-from consent.scope import Scope
+from consent.gate import open_for_member
+from consent.scope import ConsentedScope, Scope
 from consent.services import grant_consent
 from conversations.models import Message, Session, Turn
 from conversations.services import Reply, Said, begin_turn, finish_turn, open_session
 from conversations.surfaces import Surface
 from facts.models import LIFETIME, Fact
 from facts.sealing import content_hash, key_hash, scope_keys_for_writing
+from facts.services import NewFact, Outcome, record_candidates
 
 PASSWORD = "correct horse battery staple"
 
@@ -104,6 +107,33 @@ def make_fact(
         deleted_at=created_at if status == "deleted" else None,
         superseded_at=created_at if status == "superseded" else None,
     )
+
+
+def candidate(
+    key: str = "home.city",
+    body: str = "Lives in Porto.",
+    *,
+    memory_type: str = "profile",
+    confidence: float = 0.9,
+    source_ids: tuple[uuid.UUID, ...] = (),
+    expires_at: datetime | None = None,
+) -> NewFact:
+    """A screened candidate, ready to be recorded."""
+    return NewFact(memory_type, key, body, confidence, source_ids, expires_at)
+
+
+def record_facts(scope: Scope, *candidates: NewFact, now: datetime | None = None) -> Outcome:
+    """Record candidates as extraction does: gate, keys, then one transaction."""
+    consented = open_for_member(scope)
+    assert isinstance(consented, ConsentedScope), consented
+    keys = scope_keys_for_writing(scope)
+    with transaction.atomic():
+        return record_candidates(consented, candidates, keys=keys, now=now or timezone.now(), surface="api")
+
+
+def fill(scope: Scope, count: int) -> None:
+    """Record so many active facts of different keys."""
+    record_facts(scope, *(candidate(f"filler.{number}", f"Filler number {number}.") for number in range(count)))
 
 
 def make_session(agent: Agent, user: User, *, surface: Surface = Surface.DASHBOARD_CHAT) -> Session:

@@ -22,5 +22,7 @@ os.environ["MEMORYPROJECT_KEYRING"] %= check_value(bytes(range(32)))
 
 from memoryproject.settings import *  # noqa: E402, F403
 
+# Several runs may share the cluster; conftest.py drops what killed runs left.
+DATABASES["default"]["TEST"] = {"NAME": f"test_memoryproject_{os.getpid()}"}  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 AXES_ENABLED = False

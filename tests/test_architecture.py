@@ -47,7 +47,7 @@ def test_dotted_names_and_get_model_do_not_go_around_the_layers() -> None:
     pattern = re.compile(rf"""["']((?:{"|".join(LAYERS)})\.[a-z_]+\.[a-z_]+)["']""")
     for path in sources(*LAYERS):
         name, text = str(path.relative_to(ROOT)), path.read_text()
-        if name == "memoryproject/settings.py" or name == "memoryproject/urls.py":
+        if name in {"memoryproject/settings.py", "memoryproject/urls.py"}:
             continue
         assert "get_model(" not in text, f"{name} uses get_model"
         for dotted in pattern.findall(text):

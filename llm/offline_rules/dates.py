@@ -201,7 +201,8 @@ _PATTERNS: tuple[tuple[re.Pattern[str], _Resolve], ...] = tuple(
     for pattern, resolve in (
         (r"\b(?:on |until |by |since )?(?P<y>20\d\d)-(?P<m>\d\d)-(?P<d>\d\d)\b", _iso),
         (
-            rf"\b(?:on |by |until |since )?(?:the )?(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\.?(?: of)? (?P<month>{_MONTH})\b\.?"
+            rf"\b(?:on |by |until |since )?(?:the )?(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\.?(?: of)? "
+            rf"(?P<month>{_MONTH})\b\.?"
             r"(?:,? (?P<y>(?:19|20)\d\d)\b)?",
             _calendar_day,
         ),
@@ -211,17 +212,20 @@ _PATTERNS: tuple[tuple[re.Pattern[str], _Resolve], ...] = tuple(
             _calendar_day,
         ),
         (
-            rf"\b(?P<word>in|since|by|until|this|next|last|for|around)(?: (?:the )?(?P<part>early|mid|late))?[ -](?:of )?"
+            rf"\b(?P<word>in|since|by|until|this|next|last|for|around)(?: (?:the )?(?P<part>early|mid|"
+            rf"late))?[ -](?:of )?"
             rf"(?P<month>{_MONTH})\b(?: (?:of )?(?P<y>(?:19|20)\d\d)\b)?",
             _month,
         ),
         (
-            rf"(?<!every )(?<!each )\b(?:on |by |until )?(?P<word>next |last |this |this coming |coming )?(?P<day>{_DAY})\b(?!s)"
+            rf"(?<!every )(?<!each )\b(?:on |by |until )?(?P<word>next |last |this |this coming |coming "
+            rf")?(?P<day>{_DAY})\b(?!s)"
             r"(?: (?:morning|afternoon|evening|night))?",
             _weekday,
         ),
         (
-            r"\b(?:the day after tomorrow|the day before yesterday|(?:today|tomorrow|yesterday)(?: (?:morning|afternoon|"
+            r"\b(?:the day after tomorrow|the day before yesterday|(?:today|tomorrow|yesterday)(?: (?:morning|"
+            r"afternoon|"
             r"evening|night))?|tonight|last night|this (?:morning|afternoon|evening))\b",
             _relative_day,
         ),

@@ -1,5 +1,6 @@
 """The draft of a fact that rules hand on, and the helpers that they share to make one; must not read messages."""
 
+import re
 from dataclasses import dataclass
 from datetime import date
 from typing import Literal
@@ -30,7 +31,7 @@ def draft(
     confidence: float,
     ends: date | None = None,
 ) -> list[Draft]:
-    """Return the draft in a list, or nothing when a part of it is missing. A tuple of key parts: the last is a phrase."""
+    """Return the draft in a list, or nothing when a part is missing. Of a tuple of key parts, the last is a phrase."""
     if isinstance(key, tuple):
         tail = slug(key[-1])
         if not tail:
@@ -39,8 +40,17 @@ def draft(
     if not content or not content.strip():
         return []
     text = " ".join(content.split()).strip(" ,;:")
-    text = text[:1].upper() + text[1:]
+    text = _before_a_name(text[:1].upper() + text[1:])
     return [Draft(memory_type, key, text.rstrip(".") + ".", confidence, ends)]
+
+
+def _before_a_name(text: str) -> str:
+    """Choose words that nobody takes for the first half of a name, as in "Likes Zelda" (E04a)."""
+    found = re.match(r"(Likes|Dislikes|Their|Has) (?=[A-Z])", text)
+    if not found:
+        return text
+    other = {"Likes": "Is fond of", "Dislikes": "Is not fond of", "Their": "The", "Has": "Lives with"}[found[1]]
+    return f"{other} {text[found.end() :]}"
 
 
 def timed(clause: Clause, said: date, *, future: bool) -> tuple[str, dates.When | None]:
@@ -54,8 +64,8 @@ def timed(clause: Clause, said: date, *, future: bool) -> tuple[str, dates.When 
 
 def article(noun: str) -> str:
     """Return the noun phrase with an article unless it has one or is a plural."""
-    first = noun.split()[0].lower()
-    if first in {"a", "an", "the", "their", "head", "chief"} or noun.split()[-1].lower() in {
+    first = noun.split(maxsplit=1)[0].lower()
+    if first in {"a", "an", "the", "their", "head", "chief"} or noun.rsplit(maxsplit=1)[-1].lower() in {
         "ceo",
         "cto",
         "cfo",

@@ -2,122 +2,26 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from llm.offline_rules import rules_be, rules_home, rules_others, rules_plans, rules_style, rules_taste
-from llm.offline_rules.clauses import Clause, clauses, expand
+from llm.offline_rules import rules_group, rules_style
+from llm.offline_rules.clauses import clauses
+from llm.offline_rules.contractions import expand
 from llm.offline_rules.drafts import MAX_CONTENT, Draft
 from llm.offline_rules.foreign import foreign_drafts
 from llm.offline_rules.keys import fit
 from llm.offline_rules.own_words import Sentence, own_sentences
+from llm.offline_rules.rules import read_clause
 from llm.offline_rules.words import SECRET_NOUNS
 
 MAX_FACTS = 10
 MAX_SOURCES = 5
 LONGEST_EXPIRY = timedelta(days=179)  # the store refuses an expiry later than 180 days from the write (F05)
 
-type Rule = Callable[[Clause, date], list[Draft]]
-
-_OWN_RULES: dict[str, tuple[Rule, ...]] = {
-    "be": (rules_be.be, rules_plans.been),
-    "have": (rules_be.have, rules_plans.event),
-    "live": (rules_home.live,),
-    "reside": (rules_home.live,),
-    "move": (rules_others.switch, rules_home.move),
-    "relocate": (rules_home.move,),
-    "settle": (rules_home.move,),
-    "come": (rules_home.come,),
-    "grow": (rules_home.grow,),
-    "work": (rules_home.work, rules_taste.habit),
-    "intern": (rules_home.work,),
-    "study": (rules_plans.studying, rules_home.study),
-    "graduate": (rules_home.education,),
-    "major": (rules_home.education,),
-    "like": (rules_taste.like,),
-    "love": (rules_taste.like,),
-    "enjoy": (rules_taste.like,),
-    "adore": (rules_taste.like,),
-    "hate": (rules_taste.like,),
-    "dislike": (rules_taste.like,),
-    "detest": (rules_taste.like,),
-    "loathe": (rules_taste.like,),
-    "prefer": (rules_taste.prefer,),
-    "stand": (rules_taste.stand,),
-    "eat": (rules_taste.eat,),
-    "drink": (rules_taste.eat,),
-    "smoke": (rules_taste.eat,),
-    "tolerate": (rules_taste.eat,),
-    "avoid": (rules_taste.avoid,),
-    "follow": (rules_taste.avoid,),
-    "keep": (rules_taste.avoid,),
-    "support": (rules_taste.support,),
-    "stop": (rules_taste.avoid,),
-    "give": (rules_taste.avoid,),
-    "quit": (rules_taste.avoid, rules_home.employ),
-    "leave": (rules_home.employ,),
-    "join": (rules_home.employ,),
-    "run": (rules_home.employ, rules_taste.habit),
-    "own": (rules_home.employ,),
-    "manage": (rules_home.employ,),
-    "lead": (rules_home.employ,),
-    "teach": (rules_home.employ,),
-    "tutor": (rules_home.employ,),
-    "freelance": (rules_home.employ,),
-    "start": (rules_home.employ, rules_plans.start_at, rules_taste.take_up, rules_plans.event),
-    "begin": (rules_home.employ, rules_taste.take_up, rules_plans.event),
-    "use": (rules_taste.use,),
-    "write": (rules_taste.project, rules_taste.use),
-    "code": (rules_taste.use,),
-    "program": (rules_taste.use,),
-    "develop": (rules_taste.project, rules_taste.use),
-    "read": (rules_taste.read,),
-    "watch": (rules_taste.read,),
-    "build": (rules_taste.project, rules_plans.event),
-    "make": (rules_taste.project, rules_taste.habit),
-    "design": (rules_taste.project,),
-    "renovate": (rules_taste.project,),
-    "restore": (rules_taste.project,),
-    "compose": (rules_taste.project,),
-    "drive": (rules_taste.use,),
-    "ride": (rules_taste.use,),
-    "speak": (rules_taste.speak,),
-    "learn": (rules_taste.learn,),
-    "practice": (rules_taste.habit, rules_taste.learn),
-    "practise": (rules_taste.habit, rules_taste.learn),
-    "play": (rules_taste.play,),
-    "go": (rules_plans.go,),
-    "fly": (rules_plans.go,),
-    "travel": (rules_plans.go,),
-    "visit": (rules_plans.go,),
-    "plan": (rules_plans.plan,),
-    "intend": (rules_plans.plan,),
-    "hope": (rules_plans.plan,),
-    "decide": (rules_plans.plan,),
-    "do": (rules_taste.hobby,),
-    "pick": (rules_taste.take_up,),
-    "think": (rules_plans.plan,),
-    "consider": (rules_plans.plan,),
-    "train": (rules_plans.plan, rules_taste.habit),
-    "prepare": (rules_plans.plan,),
-    "save": (rules_plans.plan,),
-    "look": (rules_plans.seek,),
-    "search": (rules_plans.plan,),
-    "want": (rules_plans.want,),
-    "switch": (rules_others.switch,),
-    "change": (rules_others.switch,),
-    "migrate": (rules_others.switch,),
-    "get": (rules_plans.event, rules_taste.habit),
-    "sign": (rules_plans.event,),
-    "lose": (rules_home.employ, rules_plans.event),
-    "become": (rules_plans.event,),
-    "take": (rules_taste.take_up, rules_taste.habit),
-    "turn": (rules_plans.turn,),
-}
-_DEFAULT: tuple[Rule, ...] = (rules_plans.event, rules_others.group_routine, rules_taste.hobby)
 _UNSAFE = re.compile(r"[@<>{}\[\]|`*]|https?:|www\.|\d{6,}|\d[\d -]{7,}\d", re.IGNORECASE)
 
 
@@ -199,21 +103,8 @@ def _drafts_of_sentence(sentence: Sentence, said: date) -> list[Draft]:
     if not found and not sentence.is_question:
         found = foreign_drafts(sentence.text, said)
     if sentence.asked_to_remember:
-        found = [replace(draft, confidence=0.95) for draft in found] or rules_others.remembered(sentence.text)
+        found = [replace(draft, confidence=0.95) for draft in found] or rules_group.remembered(sentence.text)
     return found
-
-
-def read_clause(clause: Clause, said: date) -> list[Draft]:
-    """Return the drafts of the first rule that understands the clause."""
-    if not clause.is_own:
-        return rules_others.belonging(clause, said)
-    if clause.hedged and clause.verb not in {"be", "have"}:
-        return []
-    for rule in _OWN_RULES.get(clause.verb, _DEFAULT):
-        found = rule(clause, said)
-        if found:
-            return [draft for draft in found if not clause.hedged or draft.confidence <= 0.5]
-    return rules_others.remembered_own(clause) if clause.remembered else []
 
 
 def _is_fit(draft: Draft) -> bool:
@@ -222,7 +113,7 @@ def _is_fit(draft: Draft) -> bool:
 
 
 def _candidates(messages: list[_Message], known: list[tuple[str, str]]) -> list[_Candidate]:
-    """Gather the drafts; the same fact said twice cites both messages, and a later word on a key replaces the earlier."""
+    """Gather the drafts: a fact said twice cites both messages, a later word on a key replaces the earlier one."""
     by_key: dict[tuple[str, str], _Candidate] = {}
     order = 0
     for message in messages:

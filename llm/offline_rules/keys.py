@@ -4,13 +4,14 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from llm.offline_rules.words import word_set
+
 MAX_KEY = 60
-_SKIP = frozenset(
-    "a an the my our their your his her some any really very so just also more most much lot bit is are was be "
-    "been".split()
+_SKIP = word_set(
+    "a an the my our their your his her some any really very so just also more most much lot bit is are was be been"
 )
 # First words of keys that mean the same; another model may have named them differently.
-_LOOSE_ENDS = frozenset("of in on at to for with and or by from about near them themselves".split())
+_LOOSE_ENDS = word_set("of in on at to for with and or by from about near them themselves")
 _SYNONYMS = {
     "allergies": "allergy",
     "allergic": "allergy",
@@ -104,7 +105,7 @@ def fit(memory_type: str, key: str, known: Iterable[tuple[str, str]]) -> tuple[s
         name = canonical(known_key)
         if name == wanted and known_type == memory_type:
             return known_type, known_key
-        if name == wanted or name == turned:
+        if name in {wanted, turned}:
             fallback = fallback or (known_type, known_key)
     return fallback or (memory_type, key)
 

@@ -3,11 +3,13 @@
 import re
 from dataclasses import dataclass
 
+MAX_SENTENCES = 500  # of one message; more is a list or a dump
 MAX_SENTENCE = 400  # characters; a longer run without a full stop is a dump, not a statement
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(pre|code|blockquote)\b.*?(?:</\1>|\Z)", re.DOTALL)
 _QUOTED_LINE = re.compile(
-    r"^\s*(?:>|\||\d{1,2}:\d{2}\b.*:|\[\d|#{1,6} |(?!remember|note|ps|btw|fyi|context|me\b|info|update)[A-Za-z]{2,20}: (?:I|My|Hi|We)\b)"
+    r"^\s*(?:>|\||\d{1,2}:\d{2}\b.*:|\[\d|#{1,6} |(?!remember|note|ps|btw|fyi|context|me\b|info|"
+    r"update)[A-Za-z]{2,20}: (?:I|My|Hi|We)\b)"
 )
 _MAIL_STARTS = re.compile(
     r"^\s*(?:-{2,} ?(?:original|forwarded)|begin forwarded message|(?:from|to|sent|subject|date|cc|von|an|betreff|de|"
@@ -27,7 +29,8 @@ _PLAY = re.compile(
     r"\b(?:role-?play|let'?s (?:pretend|imagine|play|say)|pretend (?:that|to|you|i)|imagine (?:that|you|i)|"
     r"just kidding|only joking|jk\b|hypothetically|for the sake of argument|"
     r"off the record|do ?n[o']?t (?:remember|store|save|note|keep) (?:this|that|it|any)|"
-    r"(?<!n\'t )(?<!not )(?<!nt )\bforget (?:that|what|about|this|it|i)\b|write (?:me )?(?:a|an|the) (?:story|poem|song|bio|letter|essay|speech))",
+    r"(?<!n\'t )(?<!not )(?<!nt )\bforget (?:that|what|about|this|it|i)\b|write (?:me )?(?:a|an|the) (?:story|poem|"
+    r"song|bio|letter|essay|speech))",
     re.IGNORECASE,
 )
 _QUOTES = re.compile(r"[\"“”«»„]([^\"“”«»„\n]{1,200})[\"“”«»„]")
@@ -75,12 +78,11 @@ def own_sentences(text: str) -> list[Sentence]:
             if _starts_own_line(text, handed_over)
             else text[: handed_over.start()]
         )
-    sentences = []
+    sentences: list[Sentence] = []
     for line in _paragraphs(text):
-        for piece in _pieces(_without_quotations(line)):
-            if len(piece) <= MAX_SENTENCE:
-                sentences.append(_sentence(piece))
-    return sentences
+        pieces = _pieces(_without_quotations(line))
+        sentences.extend(_sentence(piece) for piece in pieces if len(piece) <= MAX_SENTENCE)
+    return sentences[:MAX_SENTENCES]
 
 
 def _starts_own_line(text: str, found: re.Match[str]) -> bool:
@@ -113,7 +115,7 @@ def _without_quotations(line: str) -> str:
         inner = found[1].strip()
         words = inner.split()
         named = sum(word[:1].isupper() or word[:1].isdigit() for word in words)
-        speech = _SAYING.search(line[: found.start()]) or (_FIRST_PERSON.search(inner) and len(words) > 3)
+        speech = _SAYING.search(line[max(0, found.start() - 40) : found.start()]) or (_FIRST_PERSON.search(inner) and len(words) > 3)
         if words and named * 2 >= len(words) and len(words) <= 8 and not speech:
             return f'"{inner.rstrip(",.")}"' + ("," if inner.endswith(",") else "")
         return " it "  # a pronoun, so that no fact is built upon the gap

@@ -3,22 +3,29 @@
 import re
 
 from llm.offline_rules.verbs import gerund, is_gerund
-from llm.offline_rules.words import PRONOUNS, VAGUE
+from llm.offline_rules.words import PRONOUNS, VAGUE, word_set
 
 _END = re.compile(
-    r"\.(?=\s|$)|(?::(?!\d))|[;!?()\[\]{}<>|]|\s[-–—]+\s|,? and [\w' ]{1,30}? (?:can|is|are|was|were|will|would|helps?|makes?)\b|,?\s+(?:because|cause|since|although|though|but|which|who|whose|where|when|whenever|while|"
-    r"so that|so|as (?!a\b|an\b|the\b)|that|if|unless|until|even|once|whereas|especially|particularly|including|like|such as|even though|"
-    r"whether|thanks to|due to|despite|hoping|feeling|in order|mostly because|by the way|btw|and (?:I|we|my|it|they|he|she|you|"
-    r"am|have|had|then|so|that|want|would|will|can|feel|felt|find|found|think|need|always|also|loved|enjoyed|liked|hated|wanted|visited|decided|realized|learned|really|"
+    r"\.(?=\s|$)|(?::(?!\d))|[;!?()\[\]{}<>|]|\s[-–—]+\s|,? and [\w' ]{1,30}? (?:can|is|are|was|were|will|would|"
+    r"helps?|makes?)\b|,?\s+(?:because|cause|since|although|though|but|which|who|whose|where|when|whenever|while|"
+    r"so that|so|as (?!a\b|an\b|the\b)|that|if|unless|until|even|once|whereas|especially|particularly|including|"
+    r"like|such as|even though|"
+    r"whether|thanks to|due to|despite|hoping|feeling|in order|mostly because|by the way|btw|and (?:I|we|my|it|they|"
+    r"he|she|you|"
+    r"am|have|had|then|so|that|want|would|will|can|feel|felt|find|found|think|need|always|also|loved|enjoyed|liked|"
+    r"hated|wanted|visited|decided|realized|learned|really|"
     r"just|still|usually|sometimes|often|never|cannot|do not)|or (?:something|so|anything|whatever))\b",
     re.IGNORECASE,
 )
 _TAIL = re.compile(
-    r"(?:[\s,]+(?:too|as well|very much|so much|a lot|the most|the best|most of all|in general|in particular|generally|at all|"
-    r"these days|lately|recently|right now|right|at the moment|currently|now|today|next|anymore|any more|any longer|already|again|"
+    r"(?:[\s,]+(?:too|as well|very much|so much|a lot|the most|the best|most of all|in general|in particular|"
+    r"generally|at all|"
+    r"these days|lately|recently|right now|right|at the moment|currently|now|today|next|anymore|any more|any longer|"
+    r"already|again|"
     r"actually|though|tho|haha|lol|please|thanks|thank you|here|now and then|a bit|a little|overall|and|or|with|to|"
     r"of|for|etc|and so on|and more|and stuff|and such|either|alone|more|btw|fyi|yet|of course|you know|mostly|usually|"
-    r"in my (?:free|spare) time|for fun|on the side|nowadays|for now|for sure|as always|too much|someday|some day|one day|sometime|eventually|soon))+$",
+    r"in my (?:free|spare) time|for fun|on the side|nowadays|for now|for sure|as always|too much|someday|some day|"
+    r"one day|sometime|eventually|soon))+$",
     re.IGNORECASE,
 )
 _TO_THIRD = {
@@ -36,9 +43,10 @@ _EASY = re.compile(
     r"really |very |just |also |mostly |mainly |more |a good |a nice |any |doing |all )+",
     re.IGNORECASE,
 )
-_PLACE_WORDS = frozenset(
-    "sea beach outdoors mountains mountain ocean forest woods rain snow cold heat sun countryside water theater theatre "
-    "gym arts dark stars night smell sound beatles cure opera cinema blues color colour winter summer".split()
+_PLACE_WORDS = word_set(
+    "sea beach outdoors mountains mountain ocean forest woods rain snow cold heat sun countryside water theater "
+    "theatre "
+    "gym arts dark stars night smell sound beatles cure opera cinema blues color colour winter summer"
 )
 MAX_WORDS = 8
 
@@ -116,9 +124,11 @@ def _normal_infinitive(rest: str) -> str:
     return re.sub(r"(,| and| or)( to)? ([a-z]+)\b(?= |,|$)", _also_gerund, text)
 
 
-_BARE_VERBS = frozenset(
-    "go listen watch read play swim run hike cook bake draw paint sing dance travel ski walk ride write try visit eat drink "
-    "take spend meet make collect shop volunteer solve study drink photograph knit sew build code garden camp climb explore learn jog cycle bike fish sail surf meditate relax".split()
+_BARE_VERBS = word_set(
+    "go listen watch read play swim run hike cook bake draw paint sing dance travel ski walk ride write try visit "
+    "eat drink "
+    "take spend meet make collect shop volunteer solve study drink photograph knit sew build code garden camp "
+    "climb explore learn jog cycle bike fish sail surf meditate relax"
 )
 
 
@@ -157,7 +167,7 @@ def usable(thing: str) -> str | None:
         }
         and not (
             lowered[0] == "the"
-            and (words[-1][0].isupper() or words[1:2] and (words[1][0].isupper() or lowered[1] in _PLACE_WORDS))
+            and (words[-1][0].isupper() or (words[1:2] and (words[1][0].isupper() or lowered[1] in _PLACE_WORDS)))
         )
         and not re.match(r"the (?:\w+ ){1,2}of (?:the )?[A-Z]", thing)
     ):

@@ -7,22 +7,26 @@ from datetime import date
 
 from llm.client import ChatMessage
 from llm.offline_rules.verbs import lemma
+from llm.offline_rules.words import word_set
 
 BLOCK_STARTS = "What this person has told you in earlier conversations."
 
 _LINE = re.compile(r"^- (?P<key>[^:\n]{1,120}): (?P<content>.+)$")
-_STOP = frozenset(
-    "a an the i me my mine you your do does did is are was were am be been have has had can could will would should what "
-    "who where when which why how whose whom of in on at to for from with about and or not it this that there tell know "
+_STOP = word_set(
+    "a an the i me my mine you your do does did is are was were am be been have has had can could will would should "
+    "what "
+    "who where when which why how whose whom of in on at to for from with about and or not it this that there tell "
+    "know "
     "remember please any some again so we our us they them their he she say said told much many get there's again ever "
-    "usually still also just really want wants give name called person something anything everything".split()
+    "usually still also just really want wants give name called person something anything everything"
 )
 # What a question speaks of -> beginnings of keys that answer it.
 _TOPICS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), prefixes)
     for pattern, prefixes in (
         (
-            r"\b(?:where (?:do|did|am) (?:i|we) (?:live|living|based|move|reside)|my (?:home|city|town)|which (?:city|town|country) (?:do|am) i)\b",
+            r"\b(?:where (?:do|did|am) (?:i|we) (?:live|living|based|move|reside)|my (?:home|city|town)|which "
+            r"(?:city|town|country) (?:do|am) i)\b",
             ("home",),
         ),
         (
@@ -31,11 +35,14 @@ _TOPICS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = tuple(
         ),
         (r"\bmy name\b|\bwho am i\b|\bcall me\b|\bwhat am i called\b", ("name",)),
         (
-            r"\b(?:where|what|who|which company) (?:do|am) i (?:work|do for|employed)|\bmy (?:job|work|employer|company|profession|occupation|role)\b|\bfor a living\b",
+            r"\b(?:where|what|who|which company) (?:do|am) i (?:work|do for|employed)|\bmy (?:job|work|employer|"
+            r"company|profession|occupation|role)\b|\bfor a living\b",
             ("work.role", "work.employer", "work"),
         ),
         (
-            r"\b(?:can'?t|cannot|can not|should(?: not|n't)|may not|do(?: not|n't)) i eat\b|\bi (?:can'?t|cannot|can not|should not|shouldn't|may not|don'?t|do not) eat\b|\bwhat (?:can|should) i (?:not )?eat\b|\ballerg|\bmy diet\b|\bdietary\b|\bfoods?\b.*\bavoid\b|\bintoleran",
+            r"\b(?:can'?t|cannot|can not|should(?: not|n't)|may not|do(?: not|n't)) i eat\b|\bi (?:can'?t|cannot|"
+            r"can not|should not|shouldn't|may not|don'?t|do not) eat\b|\bwhat (?:can|should) i (?:not )?eat\b|"
+            r"\ballerg|\bmy diet\b|\bdietary\b|\bfoods?\b.*\bavoid\b|\bintoleran",
             ("allergy", "intolerance", "diet"),
         ),
         (
@@ -51,7 +58,8 @@ _TOPICS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = tuple(
         (r"\b(?:dislike|hate|not like|don'?t (?:i )?like)\b|don'?t i like", ("dislikes",)),
         (r"\bmy (?:pets?|dogs?|cats?)\b|\bpets?\b", ("pet",)),
         (
-            r"\bmy (?:family|kids?|children|sons?|daughters?|sisters?|brothers?|siblings|wife|husband|partner|mother|father|mom|dad|parents)\b|\bsiblings\b",
+            r"\bmy (?:family|kids?|children|sons?|daughters?|sisters?|brothers?|siblings|wife|husband|partner|"
+            r"mother|father|mom|dad|parents)\b|\bsiblings\b",
             ("family", "relationship"),
         ),
         (r"\bmarried\b|\bsingle\b|\brelationship\b", ("relationship",)),
@@ -59,17 +67,20 @@ _TOPICS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = tuple(
         (r"\bhow old am i\b|\bmy age\b", ("age", "birth")),
         (r"\blanguages?\b|\bdo i speak\b", ("language", "learning", "answers.language")),
         (
-            r"\b(?:am i|are we) learning\b|\bi(?:'m| am) learning\b|\bmy studies\b|\bstud(?:y|ied|ying)\b|\bmy (?:major|degree|school|university)\b",
+            r"\b(?:am i|are we) learning\b|\bi(?:'m| am) learning\b|\bmy studies\b|\bstud(?:y|ied|ying)\b|\bmy "
+            r"(?:major|degree|school|university)\b",
             ("learning", "education", "studying"),
         ),
         (
-            r"\b(?:plans?|planning|upcoming|coming up|calendar|appointments?|trips?|travel\w*|fly\w*|holidays?|vacation)\b",
+            r"\b(?:plans?|planning|upcoming|coming up|calendar|appointments?|trips?|travel\w*|fly\w*|holidays?|"
+            r"vacation)\b",
             ("plan", "travel", "event", "goal"),
         ),
         (r"\bgoals?\b|\bdreams?\b", ("goal", "plan")),
         (r"\bmy health\b|\bmedica\w+\b|\bcondition\b", ("health", "allergy")),
         (
-            r"\b(?:how|what) (?:should|do) (?:you|i) (?:answer|reply|want (?:you|your|the))\b|\bmy (?:preferences|answer)",
+            r"\b(?:how|what) (?:should|do) (?:you|i) (?:answer|reply|want (?:you|your|the))\b|\bmy (?:preferences|"
+            r"answer)",
             ("answers", "preference", "name.preferred"),
         ),
         (r"\b(?:laptop|phone|computer|device|editor)\b", ("device", "possession", "tools")),
@@ -79,12 +90,14 @@ _TOPICS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = tuple(
     )
 )
 _EVERYTHING = re.compile(
-    r"\b(?:what (?:do|did) you (?:know|remember)|what have i told you|tell me (?:what you know )?about (?:me|myself)|what you (?:know|remember) about me|"
+    r"\b(?:what (?:do|did) you (?:know|remember)|what have i told you|tell me (?:what you know )?about (?:me|"
+    r"myself)|what you (?:know|remember) about me|"
     r"do you (?:know|remember) (?:me|anything about me|who i am)|summari[sz]e what you know)\b",
     re.IGNORECASE,
 )
 _ABOUT_MODEL = re.compile(
-    r"\b(?:who are you|what are you|are you (?:an? )?(?:ai|bot|human|real|robot|person|chatgpt|llm|model|gpt|machine|online)|what model|which model|"
+    r"\b(?:who are you|what are you|are you (?:an? )?(?:ai|bot|human|real|robot|person|chatgpt|llm|model|gpt|"
+    r"machine|online)|what model|which model|"
     r"what can you do|your name|how do you work|are you offline|what is this)\b",
     re.IGNORECASE,
 )
@@ -97,8 +110,10 @@ _THANKS = re.compile(
 )
 _BYE = re.compile(r"\b(?:good ?bye|bye|see you|good night|talk (?:to you )?(?:later|tomorrow))\b", re.IGNORECASE)
 _QUESTION = re.compile(
-    r"^(?:(?:so|and|ok|okay|hi|hey|hello|please|well)[,!]? )*(?:what|who|whose|which|when|where|why|how|do|does|did|can|could|would|will|should|is|are|am|was|were|have|has|"
-    r"tell me|remind me|give me|show me|explain|write|make|suggest|recommend|help|find|list|translate|plan|create|draft|compare|summari[sz]e|fix)\b",
+    r"^(?:(?:so|and|ok|okay|hi|hey|hello|please|well)[,!]? )*(?:what|who|whose|which|when|where|why|how|do|does|did|"
+    r"can|could|would|will|should|is|are|am|was|were|have|has|"
+    r"tell me|remind me|give me|show me|explain|write|make|suggest|recommend|help|find|list|translate|plan|create|"
+    r"draft|compare|summari[sz]e|fix)\b",
     re.IGNORECASE,
 )
 _MINE = re.compile(r"\b(?:i|i'm|i've|my|me|mine|we|our|us)\b", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Rules for "I am ..." and "I have ...": names, roles, health, family, pets and possessions; each reads one clause."""
+"""Rules for "I am ...": names, roles, health, status, interests; each reads one clause."""
 
 import re
 from datetime import date
@@ -7,31 +7,20 @@ from llm.offline_rules.clauses import Clause
 from llm.offline_rules.drafts import Draft, article, draft, timed
 from llm.offline_rules.keys import slug
 from llm.offline_rules.phrases import in_third_person, items, noun_phrase, object_of
-from llm.offline_rules.rules_home import employer_of, home_key, origin, place_of, role_of
+from llm.offline_rules.rules_have import NUMBER
+from llm.offline_rules.rules_home import home_key, origin, place_of
 from llm.offline_rules.rules_taste import tastes
+from llm.offline_rules.rules_work import employer_of, role_of
 from llm.offline_rules.words import (
-    CONDITIONS,
     DIETS,
-    FAMILY,
     HEALTH_WORDS,
     LANGUAGES,
     NATIONALITIES,
-    NUMBERS,
     PARENT_OF,
-    PETS,
     PHOBIAS,
-    POSSESSIONS,
     STATUS,
     TRAITS,
     WORK_STATUS,
-)
-
-_NUMBER = r"(?:\d{1,2}|" + "|".join(word for word in NUMBERS if word not in {"couple", "zero"}) + ")"
-_EVENTS = re.compile(
-    r"(?:an?|my|the|another)(?: [\w-]+){0,3} (?:interview|exam|appointment|surgery|operation|presentation|wedding|deadline|flight|"
-    r"trip|conference|meeting|recital|concert|race|marathon|defense|defence|audition|graduation|speech|talk|tournament|"
-    r"match|competition|checkup|check-up|scan|review|viva|thesis defense|driving test|test|reunion|vacation|holiday|party|visit|workshop|demo)\b",
-    re.IGNORECASE,
 )
 
 
@@ -141,7 +130,7 @@ def _health(clause: Clause, rest: str, said: date) -> list[Draft]:
         if word[1] in {"blind", "deaf"} and " to " in plain:
             return []
         return draft("profile", ("health", word[1]), f"Is {noun_phrase(rest, max_words=8) or word[1]}", confidence)
-    months = re.match(rf"{_NUMBER} (?:weeks|months) pregnant", plain)
+    months = re.match(rf"{NUMBER} (?:weeks|months) pregnant", plain)
     if months:
         return draft("profile", "health.pregnant", f"Is {months[0]}", 0.9)
     fear = re.match(r"(?:afraid|scared|terrified|frightened) of (?P<what>.+)", plain)
@@ -160,7 +149,7 @@ def _status(clause: Clause, rest: str, said: date) -> list[Draft]:
         return draft("profile", "work.status", f"Is {word}", 0.9)
     getting = re.match(r"getting (?P<what>married|divorced)\b", rest)
     if getting:
-        rest_of, when = timed(clause, said, future=True)
+        _rest, when = timed(clause, said, future=True)
         label = f" {when.label}" if when else ""
         return draft(
             "episodic",
@@ -177,13 +166,15 @@ def _status(clause: Clause, rest: str, said: date) -> list[Draft]:
     if member:
         what = noun_phrase(rest, max_words=9)
         concrete = what and re.search(
-            r"\b(?:club|choir|band|orchestra|union|association|society|church|league|party|board|guild|co-op|cooperative|committee|group)\b",
+            r"\b(?:club|choir|band|orchestra|union|association|society|church|league|party|board|guild|co-op|"
+            r"cooperative|committee|group)\b",
             what,
         )
         group = re.sub(r"^.*? of ", "", what or "")
         return draft("profile", ("member", group), f"Is {what}" if concrete else None, 0.8)
     school = re.match(
-        r"in (?P<what>(?:high|middle|medical|law|grad|graduate|art|nursing|business) school|college|university|(?:my )?\w+ grade)(?=$|[ ,])",
+        r"in (?P<what>(?:high|middle|medical|law|grad|graduate|art|nursing|business) school|college|university|"
+        r"(?:my )?\w+ grade)(?=$|[ ,])",
         rest,
     )
     if school and clause.tense == "present":
@@ -192,18 +183,23 @@ def _status(clause: Clause, rest: str, said: date) -> list[Draft]:
     if team:
         return draft("profile", "work.team", f"Is on the {team['team']}", 0.85)
     year = re.match(
-        r"in (?:my )?(?P<what>(?:the )?(?:first|second|third|fourth|fifth|final|last|freshman|sophomore|junior|senior|\d+th) (?:year|grade|semester)\b(?: of (?:college|university|high school|med(?:ical)? school|law school|my \w+))?)",
+        r"in (?:my )?(?P<what>(?:the )?(?:first|second|third|fourth|fifth|final|last|freshman|sophomore|junior|"
+        r"senior|\d+th) (?:year|grade|semester)\b(?: of (?:college|university|high school|med(?:ical)? school|law "
+        r"school|my \w+))?)",
         rest,
     )
     if year:
+        stage = in_third_person(year["what"]) or ""
+        stage = stage if stage.startswith("the ") or "grade" in stage else f"their {stage}"
         return draft(
             "profile",
             "education.year",
-            f"Is in {'' if year['what'].startswith('the') or 'grade' in year['what'] else 'their '}{in_third_person(year['what'])}",
+            f"Is in {stage}",
             0.85,
         )
     medicine = re.match(
-        r"on (?P<what>(?:metformin|insulin|statins?|antidepressants|blood thinners|beta blockers|warfarin|[a-z]+(?:pril|sartan|statin|oxetine|azole|ine|ol)))(?=$|[ ,])",
+        r"on (?P<what>(?:metformin|insulin|statins?|antidepressants|blood thinners|beta blockers|warfarin|"
+        r"[a-z]+(?:pril|sartan|statin|oxetine|azole|ine|ol)))(?=$|[ ,])",
         rest,
     )
     return (
@@ -223,7 +219,8 @@ def _place(clause: Clause, rest: str, said: date) -> list[Draft]:
 
 def _interest(clause: Clause, rest: str, said: date) -> list[Draft]:
     found = re.match(
-        r"(?:an? )?(?:(?:big|huge|great|massive|lifelong|avid|keen) )?(?P<how>interested in|into|keen on|fond of|passionate about|crazy about|obsessed with|fan of|"
+        r"(?:an? )?(?:(?:big|huge|great|massive|lifelong|avid|keen) )?(?P<how>interested in|into|keen on|fond of|"
+        r"passionate about|crazy about|obsessed with|fan of|"
         r"addicted to|sick of|good at|bad at|terrible at|fluent in|new to|not a fan of)\s+(?P<what>.+)",
         rest,
     )
@@ -254,7 +251,7 @@ def _interest(clause: Clause, rest: str, said: date) -> list[Draft]:
 
 
 def _age(clause: Clause, rest: str, said: date) -> list[Draft]:
-    found = re.match(rf"(?P<n>\d{{1,2}}|(?!an? ){_NUMBER}(?:[- ]\w+)?)(?: years? old| yo\b|$|,| and\b)", rest)
+    found = re.match(rf"(?P<n>\d{{1,2}}|(?!an? ){NUMBER}(?:[- ]\w+)?)(?: years? old| yo\b|$|,| and\b)", rest)
     if (
         found
         and not re.search(r"minutes|hours|miles|%|km", rest)
@@ -320,7 +317,8 @@ def _person(clause: Clause, rest: str, said: date) -> list[Draft]:
     if trait and not re.match(r"(?:an? )?(?:bad|terrible|good|great|total|real|true)\b", plain):
         return draft("profile", ("trait", plain), f"Is {plain}", 0.8)
     siblings = re.match(
-        r"(?P<what>an only child|the (?:oldest|youngest|eldest|middle)(?: child| of \w+)?(?: (?:siblings|kids|children))?)$",
+        r"(?P<what>an only child|the (?:oldest|youngest|eldest|middle)(?: child| of \w+)?(?: (?:siblings|kids|"
+        r"children))?)$",
         plain,
     )
     if siblings:
@@ -354,179 +352,4 @@ def _role(clause: Clause, rest: str, said: date) -> list[Draft]:
         title = f"Has been {whole}"
     return draft("profile", "work.role", title, confidence) + draft(
         "profile", "work.employer", f"Works at {employer}" if employer else None, 0.85
-    )
-
-
-_FOODS = re.compile(
-    r"(?:caffeine|alcohol|gluten|dairy|lactose|milk|sugar|salt|nuts|peanuts|eggs|shellfish|seafood|pork|meat|soy|wheat|grapefruit)$"
-)
-
-
-def have(clause: Clause, said: date) -> list[Draft]:
-    """I have X; I have got X; I have had X for years: health, family, pets, possessions, appointments."""
-    must = re.match(r"to avoid (?P<what>.+)", clause.rest)
-    if must and not clause.negated and clause.tense == "present":
-        return [f for t in items(must["what"]) for f in draft("profile", ("diet", t), f"Has to avoid {t}", 0.85)]
-    if clause.modal == "can" and clause.negated:
-        foods = [t for t in items(clause.rest) if _FOODS.match(t)]
-        return [f for t in foods for f in draft("profile", ("diet", t), f"Cannot have {t}", 0.85)]
-    if (
-        clause.tense in {"formerly", "modal", "future"}
-        or (clause.negated and clause.tense != "present")
-        or clause.tense == "past"
-    ):
-        return []
-    rest = re.sub(r"^(?:got|had) ", "", clause.rest)
-    if clause.negated:
-        return _has_not(clause, rest)
-    for reading in (_condition, _relatives, _pets, _appointment, _possession):
-        found = reading(clause, rest, said)
-        if found:
-            return found
-    return []
-
-
-def _has_not(clause: Clause, rest: str) -> list[Draft]:
-    thing = re.match(
-        r"(?:an? |any )?(?P<what>kids|children|siblings|pets|car|license|driver'?s license|driving licen[cs]e|tv|brothers or sisters|degree)\b",
-        rest,
-    )
-    key = {"kids": "family.children", "children": "family.children", "siblings": "family.siblings", "pets": "pet"}
-    return (
-        draft("profile", key.get(thing["what"], f"possession.{slug(thing['what'])}"), f"Does not have {thing[0]}", 0.85)
-        if thing
-        else []
-    )
-
-
-def _condition(clause: Clause, rest: str, said: date) -> list[Draft]:
-    confidence = 0.5 if clause.hedged else 0.9
-    allergy = re.match(r"(?:an? |some )?(?:\w+ )?allerg(?:y|ies) to (?P<what>.+)", rest)
-    if allergy:
-        return [
-            f
-            for thing in items(allergy["what"])
-            for f in draft("profile", ("allergy", thing), f"Is allergic to {thing}", confidence)
-        ]
-    named = re.match(
-        r"an? (?:(?:severe|bad|mild|serious) )?(?P<what>[\w -]{2,25}?) (?P<kind>allergy|intolerance)\b", rest
-    )
-    if named:
-        return draft("profile", (named["kind"], named["what"]), f"Has {named[0]}", confidence)
-    plain = object_of(rest)
-    bare = re.sub(r"^(?:(?:severe|chronic|mild|bad|a bit of|a mild form of) )+", "", plain.lower())
-    words = re.split(r",\s*(?:and )?| and ", bare)
-    if words and words[0] in CONDITIONS and all(word in CONDITIONS for word in words):
-        return [
-            f for word in words for f in draft("profile", ("health", word), f"Has {_cased(word, plain)}", confidence)
-        ]
-    return []
-
-
-def _cased(word: str, plain: str) -> str:
-    at = plain.lower().find(word)
-    return plain[at : at + len(word)]
-
-
-_RELATIVES = re.compile(
-    rf"(?P<count>{_NUMBER}|no|several|twin|only one)(?P<adj>(?: (?:and a half|little|older|younger|big|small|adult|grown|grown-up|teenage|twin|step|half|baby|other|beautiful|wonderful|lovely|grown up|elder|young|newborn|\d+[- ]year[- ]old|\w+[- ]year[- ]old))*) "
-    r"(?P<noun>[\w-]+)(?P<tail>.*)",
-    re.IGNORECASE,
-)
-_NAMES = re.compile(
-    r"^,?\s*(?:(?:called|named|by the name of|whose names? (?:is|are)|-|:)\s+)?(?P<names>[A-Z][\w'-]+(?:(?:,| and|, and| &) [A-Z][\w'-]+)*)"
-)
-_WHO_IS = re.compile(r"^,?\s*who(?:'s| is| lives| works| studies| plays)\s")
-
-
-def _relatives(clause: Clause, rest: str, said: date) -> list[Draft]:
-    found = _RELATIVES.match(rest)
-    if not found or found["noun"].lower() not in FAMILY - {"baby", "partner"} | {"baby", "partner"}:
-        return []
-    noun, tail = found["noun"].lower(), found["tail"]
-    names = _NAMES.match(tail)
-    head = re.sub(r"^(?:a|an) ", "", f"{found['count']}{found['adj']} {found['noun']}")
-    if found["count"].lower() in {"a", "an"}:
-        head = f"{found['count'].lower()}{found['adj']} {found['noun']}"
-    who = _WHO_IS.match(tail[names.end() :] if names else tail)
-    extra = tail[names.end() :] if names else tail
-    about = noun_phrase(re.sub(r"^,?\s*who(?:'s)?\s*", "", extra), max_words=8) if who else None
-    content = (
-        f"Has {head}"
-        + (f", {names['names']}" if names else "")
-        + (f"{',' if names else ''} who {'is ' if chr(39) + 's' in who[0] else ''}{about}" if who and about else "")
-    )
-    plural = noun.endswith("s") or noun in {"children", "grandchildren", "siblings", "twins"}
-    group = {"kids": "children", "child": "child", "kid": "child"}.get(noun, noun)
-    key = ("family", group) if plural or not names else (f"family.{slug(group)}", names["names"])
-    return draft("profile", key, content, 0.9)
-
-
-def _pets(clause: Clause, rest: str, said: date) -> list[Draft]:
-    herd = re.match(r"(?P<noun>[a-z]+s)$", object_of(rest))
-    if herd and herd["noun"] in PETS:
-        return draft("profile", ("pet", herd["noun"]), f"Has {herd['noun']}", 0.85)
-    found = re.match(
-        rf"(?P<count>{_NUMBER}|some|several) (?P<adj>(?:[\w-]+ ){{0,4}}?)(?P<noun>guinea pigs?|[\w-]+)(?P<tail>(?:,|\s).*)?$",
-        rest,
-        re.IGNORECASE,
-    )
-    while found and found["noun"].lower() not in PETS:
-        wider = re.match(
-            rf"(?P<count>{_NUMBER}|some|several) (?P<adj>(?:[\w-]+ ){{0,4}}?)(?P<noun>{'|'.join(sorted(PETS, key=len, reverse=True))})\b(?P<tail>.*)$",
-            rest,
-            re.IGNORECASE,
-        )
-        found = wider
-        break
-    if not found or re.search(r"\b(?:as a kid|growing up|in my life|hot)\b", rest):
-        return []
-    tail = found["tail"] or ""
-    names = _NAMES.match(tail.strip())
-    spoken = f"Has {found['count'].lower()} {found['adj']}{found['noun']}".replace("  ", " ")
-    if names:
-        joined = (
-            f", {names['names']}" if "," in names["names"] or " and " in names["names"] else f" called {names['names']}"
-        )
-        spoken += joined
-    noun = found["noun"].lower()
-    several = found["count"].lower() not in {"a", "an", "one"}
-    return draft(
-        "profile", ("pet", noun) if several or not names else (f"pet.{slug(noun)}", names["names"]), spoken, 0.9
-    )
-
-
-def _appointment(clause: Clause, rest: str, said: date) -> list[Draft]:
-    event = _EVENTS.match(rest)
-    body, when = timed(clause, said, future=True)
-    if not event or when is None or when.after <= said:
-        return []
-    what = noun_phrase(re.sub(r"^got ", "", body), max_words=9)
-    name = re.sub(r"^(?:an?|my|the|another) ", "", event[0])
-    return draft("episodic", ("event", name), f"Has {what} {when.label}" if what else None, 0.85, when.after)
-
-
-def _possession(clause: Clause, rest: str, said: date) -> list[Draft]:
-    found = re.match(
-        rf"(?P<det>an?|{_NUMBER}|my own|our own)(?P<adj>(?: [\w'.-]+){{0,4}}?) (?P<noun>(?:\w+ )?[\w-]+)$",
-        object_of(re.sub(r"\s+(?:in|at|with|called|named|near|from|on|about|for)\b.*$", "", rest)),
-        re.IGNORECASE,
-    )
-    if found:
-        noun = found["noun"].lower()
-        known = noun in POSSESSIONS or noun.split()[-1] in POSSESSIONS or noun.removesuffix("s") in POSSESSIONS
-        whole = noun_phrase(rest, max_words=9)
-        if known and whole and not re.search(r"\b(?:bad|problem|issue|to myself|new idea)\b", whole):
-            head = noun if noun in POSSESSIONS else noun.split()[-1]
-            return draft("profile", ("possession", head), f"Has {whole}", 0.8)
-    degree = re.match(
-        r"an? (?P<what>(?:phd|ph\.d\.|doctorate|master'?s(?: degree)?|bachelor'?s(?: degree)?|ba|bsc|msc|mba|degree|law degree)(?: in [\w ]{3,30})?)",
-        rest,
-        re.IGNORECASE,
-    )
-    return draft(
-        "profile",
-        "education.degree",
-        f"Has {article(noun_phrase(degree['what']) or '')}" if degree and noun_phrase(degree["what"]) else None,
-        0.9,
     )

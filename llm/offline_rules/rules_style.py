@@ -3,10 +3,11 @@
 import re
 
 from llm.offline_rules.drafts import Draft, draft
-from llm.offline_rules.words import LANGUAGES
+from llm.offline_rules.words import LANGUAGES, word_set
 
 _STANDING = re.compile(
-    r"\b(?:always|from now on|in (?:the )?future|going forward|every time|when(?:ever)? you (?:explain|answer|reply|write)|in general|generally|never|whenever|"
+    r"\b(?:always|from now on|in (?:the )?future|going forward|every time|when(?:ever)? you (?:explain|answer|reply|"
+    r"write)|in general|generally|never|whenever|"
     r"(?:your |the |all |my )?(?:answers|replies|responses|explanations|summaries)|by default|remember)\b",
     re.IGNORECASE,
 )
@@ -14,41 +15,55 @@ _THIS_ONE = re.compile(
     r"\b(?:this|that|these|the (?:last|previous|next|above|first|following)|it|again|here)\b", re.IGNORECASE
 )
 _WISH = re.compile(
-    r"^(?:(?:please|pls|and|also|oh|hi|hey|ok|okay|btw|by the way|so|hello|actually|remember|could you|can you|would you|would you please|you should|"
-    r"you can|from now on|in (?:the )?future|going forward|generally|in general|to|I (?:would )?(?:really |much )?(?:like|prefer|want|need|love)|"
+    r"^(?:(?:please|pls|and|also|oh|hi|hey|ok|okay|btw|by the way|so|hello|actually|remember|could you|can you|"
+    r"would you|would you please|you should|"
+    r"you can|from now on|in (?:the )?future|going forward|generally|in general|to|I (?:would )?(?:really |much "
+    r")?(?:like|prefer|want|need|love)|"
     r"I would rather have|it would be great|for me|when answering|when you (?:answer|reply))\b,?\s*)*",
     re.IGNORECASE,
 )
 _CALL_ME = re.compile(
-    r"(?<!not )(?<!n't )(?<!nt )(?<!never )\b(?:call me|address me as|you can call me|friends call me|everyone calls me|everybody calls me|people call me|"
-    r"i go by|i prefer to be called|i(?:'d| would) (?:like|prefer) to be called)\s+(?P<name>(?:(?:dr|mr|mrs|ms|prof)\.? )?[^\W\d_][\w'-]+(?: [A-Z][\w'-]+)?)(?=$|[,.!;]| (?:please|instead|if|and|not|from|btw|for short|or)\b)",
+    r"(?<!not )(?<!n't )(?<!nt )(?<!never )\b(?:call me|address me as|you can call me|friends call me|everyone "
+    r"calls me|everybody calls me|people call me|"
+    r"i go by|i prefer to be called|i(?:'d| would) (?:like|prefer) to be called)\s+(?P<name>(?:(?:dr|mr|mrs|ms|"
+    r"prof)\.? )?[^\W\d_][\w'-]+(?: [A-Z][\w'-]+)?)(?=$|[,.!;]| (?:please|instead|if|and|not|from|btw|for short|"
+    r"or)\b)",
     re.IGNORECASE,
 )
-_NOT_NAMES = frozenset(
-    "a an the when if later back crazy maybe tomorrow tonight today on at in old lazy names stupid for about anything whatever and it".split()
+_NOT_NAMES = word_set(
+    "a an the when if later back crazy maybe tomorrow tonight today on at in old lazy names stupid for about "
+    "anything whatever and it"
 )
 _REPLY = (
     r"(?:answers?|replies|reply|responses?|respond|explanations?|summaries|write|speak|talk|explain|answering|messages)"
 )
 _LENGTH = re.compile(
-    r"\b(?P<size>short(?:er)?|brief|concise|terse|succinct|long(?:er)?|detailed|to the point|compact|thorough|in[- ]depth)\b",
+    r"\b(?P<size>short(?:er)?|brief|concise|terse|succinct|long(?:er)?|detailed|to the point|compact|thorough|"
+    r"in[- ]depth)\b",
     re.IGNORECASE,
 )
 _LANGUAGE = re.compile(
     rf"\b(?:in|to) (?P<language>{'|'.join(sorted(LANGUAGES, key=len, reverse=True))})\b", re.IGNORECASE
 )
 _NO = re.compile(
-    r"\b(?:do not|don't|dont|no|never|without|avoid|stop|skip|leave out)\s+(?:use |using |add |adding |include |including |any |more |put |send |give me |the |start with |write )*"
-    r"(?P<what>emojis?|emoticons|jargon|bullet points?|bullets|small talk|disclaimers|tables|markdown|slang|code comments|exclamation marks|filler|flattery|spoilers|headings|lists|apologies|acronyms|abbreviations|buzzwords)\b",
+    r"\b(?:do not|don't|dont|no|never|without|avoid|stop|skip|leave out)\s+(?:use |using |add |adding |include |"
+    r"including |any |more |put |send |give me |the |start with |write )*"
+    r"(?P<what>emojis?|emoticons|jargon|bullet points?|bullets|small talk|disclaimers|tables|markdown|slang|code "
+    r"comments|exclamation marks|filler|flattery|spoilers|headings|lists|apologies|acronyms|abbreviations|"
+    r"buzzwords)\b",
     re.IGNORECASE,
 )
 _FORMAT = re.compile(
-    r"\b(?:in|as|with|use|using|give me|include|add|show)\s+(?P<what>bullet points?|bullets|tables?|numbered (?:lists|steps)|code examples(?: in \w+)?|examples|plain text|markdown|simple (?:words|language|terms|english)|plain (?:english|language)|"
-    r"metric units?|metric|imperial units?|celsius|fahrenheit|kilometers|kilometres|24[- ]hour (?:time|clock)|iso dates|british (?:spelling|english)|american (?:spelling|english)|sources|citations|type hints|large headings)\b",
+    r"\b(?:in|as|with|use|using|give me|include|add|show)\s+(?P<what>bullet points?|bullets|tables?|numbered "
+    r"(?:lists|steps)|code examples(?: in \w+)?|examples|plain text|markdown|simple (?:words|language|terms|"
+    r"english)|plain (?:english|language)|"
+    r"metric units?|metric|imperial units?|celsius|fahrenheit|kilometers|kilometres|24[- ]hour (?:time|clock)|iso "
+    r"dates|british (?:spelling|english)|american (?:spelling|english)|sources|citations|type hints|large headings)\b",
     re.IGNORECASE,
 )
 _TONE = re.compile(
-    r"\b(?P<tone>formal(?:ly)?|informal(?:ly)?|casual(?:ly)?|polite(?:ly)?|friendly|blunt|direct|honest|simple|simply|slowly|step by step|like I(?:'m| am) (?:five|5))\b",
+    r"\b(?P<tone>formal(?:ly)?|informal(?:ly)?|casual(?:ly)?|polite(?:ly)?|friendly|blunt|direct|honest|simple|"
+    r"simply|slowly|step by step|like I(?:'m| am) (?:five|5))\b",
     re.IGNORECASE,
 )
 
@@ -88,7 +103,8 @@ def standing_wishes(sentence: str) -> list[Draft]:
     wish = _WISH.match(sentence)
     tail = sentence[wish.end() :] if wish else sentence
     asked = bool(wish and wish.end()) or re.match(
-        r"(?:keep|give|make|answer|reply|respond|write|use|be|do not|don't|dont|never|always|no|avoid|speak|talk|explain|stop|skip|short|brief|concise|add|include|address|treat|format)\b",
+        r"(?:keep|give|make|answer|reply|respond|write|use|be|do not|don't|dont|never|always|no|avoid|speak|talk|"
+        r"explain|stop|skip|short|brief|concise|add|include|address|treat|format)\b",
         tail,
         re.IGNORECASE,
     )
@@ -97,7 +113,8 @@ def standing_wishes(sentence: str) -> list[Draft]:
     ):
         return []
     if re.match(
-        r"(?:always|never) (?!(?:answer|reply|respond|write|use|keep|be|give|explain|speak|talk|add|include|start|format|address|put|show|call)\b)",
+        r"(?:always|never) (?!(?:answer|reply|respond|write|use|keep|be|give|explain|speak|talk|add|include|start|"
+        r"format|address|put|show|call)\b)",
         tail,
         re.IGNORECASE,
     ):

@@ -1,16 +1,21 @@
 """English verb forms for the offline rules: lemma, third person, gerund; must not know what a sentence means."""
 
+from llm.offline_rules.words import word_set
+
 _IRREGULAR = """
 am is are was were been be:be | has had have:have | does did done do:do | goes went gone go:go | got gotten gets:get
 said says:say | told:tell | thought:think | felt:feel | found:find | gave given:give | knew known:know | left:leave
 made:make | met:meet | paid:pay | ran:run | saw seen:see | sold:sell | sent:send | slept:sleep | spoke spoken:speak
 spent:spend | stood:stand | swam swum:swim | taught:teach | took taken:take | understood:understand | wore worn:wear
-won:win | wrote written:write | ate eaten:eat | drank drunk:drink | drove driven:drive | rode ridden:ride | flew flown:fly
+won:win | wrote written:write | ate eaten:eat | drank drunk:drink | drove driven:drive | rode ridden:ride
+flew flown:fly
 grew grown:grow | kept:keep | lost:lose | bought:buy | brought:bring | built:build | began begun:begin | became:become
-broke broken:break | chose chosen:choose | came:come | dug:dig | drew drawn:draw | fell fallen:fall | forgot forgotten:forget
+broke broken:break | chose chosen:choose | came:come | dug:dig | drew drawn:draw | fell fallen:fall
+forgot forgotten:forget
 heard:hear | held:hold | hid:hide | led:lead | lent:lend | lit:light | meant:mean | rose risen:rise | sang sung:sing
 sat:sit | shot:shoot | showed shown:show | threw thrown:throw | woke woken:wake | learnt:learn | dreamt:dream
-fed:feed | bred:breed | dying died:die | lying lied:lie | tying tied:tie | bore born:bear | travelled travelling:travel | cancelled:cancel | quit:quit | put:put | cut:cut | read:read | set:set
+fed:feed | bred:breed | dying died:die | lying lied:lie | tying tied:tie | bore born:bear
+travelled travelling:travel | cancelled:cancel | quit:quit | put:put | cut:cut | read:read | set:set
 """
 _LEMMAS = {
     form: lemma.strip()
@@ -24,24 +29,25 @@ _PAST = {
     for form, lemma in _LEMMAS.items()
     if form != lemma and not form.endswith(("ing", "s")) and form not in {"am", "are", "be", "have", "do", "go"}
 } | {"was"}
-_NOT_ING = frozenset(
+_NOT_ING = word_set(
     "thing something nothing anything everything morning evening spring string king ring sibling wedding ceiling "
-    "interesting boring exciting amazing willing outstanding charming bring sing swing during sterling".split()
+    "interesting boring exciting amazing willing outstanding charming bring sing swing during sterling"
 )
-_BASE_ED = frozenset("need feed breed speed bleed seed weed embed heed".split())
+_BASE_ED = word_set("need feed breed speed bleed seed weed embed heed")
 _VOWELS = "aeiou"
 # Verbs whose last consonant doubles before -ing and -ed, beyond those of one syllable.
-_DOUBLING = frozenset("prefer refer admit commit forget begin control".split())
-_KEEP_E = frozenset(
+_DOUBLING = word_set("prefer refer admit commit forget begin control")
+_KEEP_E = word_set(
     "live love like hate move use drive ride write bake hike bike dance cycle practice practise make take have give "
     "manage lose leave come become smoke code prepare raise share settle relocate retire serve adore cruise skate dive "
     "explore organize organise place promote divorce engage graduate commute wake change announce compose freelance "
-    "improve volunteere close choose debate decorate dine donate hope invite juggle judge meditate create paste save "
-    "schedule measure minimize solve state store trade tutore type update vote welcome browse breathe bathe care rake "
-    "sculpte carve crochete knite produce reduce migrate reside lease renovate notice handle tackle include complete "
+    "improve  close choose debate decorate dine donate hope invite juggle judge meditate create paste save "
+    "schedule measure minimize solve state store trade  type update vote welcome browse breathe bathe care rake "
+    "carve produce reduce migrate reside lease renovate notice handle tackle include complete "
     "combine examine imagine celebrate translate appreciate specialize coordinate operate participate continue argue "
     "arrive chase dislike encourage experience finalize guide hire ice note pole quote race refuse release replace "
-    "decide provide divide invite observe preserve cause rescue rewrite schedule score sense size slice surprise tile time tire trace value weave wipe".split()
+    "decide provide divide invite observe preserve cause rescue rewrite schedule score sense size slice "
+    "surprise tile time tire trace value weave wipe"
 )
 
 

@@ -20,13 +20,10 @@ def sign_in(client: Client, email: str, password: str = factories.PASSWORD, **mo
 
 def test_sign_in_leads_to_the_agents_and_rotates_the_session(owner: User) -> None:
     client = Client()
-    client.get(reverse("login"))
-    client.session["before"] = True
-    session = client.session
+    session = client.session  # an anonymous visitor's, kept under its key
     session["before"] = True
     session.save()
-    client.cookies["sessionid"] = session.session_key
-    before = session.session_key
+    before = client.cookies["sessionid"].value
     response = sign_in(client, "ANA@acme.example")
     assert response.status_code == 302
     assert response["Location"] == reverse("agents")

@@ -10,7 +10,8 @@ from accounts.models import ApiKey, Organization, User
 from accounts.services import remove_member, revoke_api_key
 from consent.scope import Scope
 from consent.services import withdraw_consent
-from conversations.models import Message, Session, Turn
+from conversations.models import Message, Participant, Session, Turn
+from encryption.services import forget_keys
 from extraction.models import Run
 from tests import factories
 from tests.chat.conftest import Ask
@@ -304,3 +305,23 @@ def test_an_unknown_address_under_v1_is_404_in_openai_s_shape(client: Any, key: 
     answer = client.get("/v1/embeddings", headers={"Authorization": f"Bearer {key}"})
     assert answer.status_code == 404
     assert answer.json()["error"]["type"] == "invalid_request_error"
+
+
+def test_p05_a_missing_keyring_is_a_turn_without_memory(ask: Ask, talker_scope: Scope, settings: Any) -> None:
+    factories.make_fact(talker_scope)
+    forget_keys()
+    settings.KEYRING_JSON, settings.KEYRING_FILE = "", None
+    answer = ask("Hello")
+    assert answer.status_code == 200
+    assert answer["X-Memory"] == "read_failed"
+    assert Turn.objects.get().fact_ids == []
+
+
+def test_c10_facts_do_not_act_in_a_session_that_others_can_read(
+    ask: Ask, talker_scope: Scope, colleague: User, model_server: Script
+) -> None:
+    factories.make_fact(talker_scope)
+    session = Session.objects.get(pk=ask("Hello")["X-Session-Id"])
+    Participant.objects.create(organization=session.organization, session=session, user=colleague)
+    assert ask("Hello again", header=str(session.pk))["X-Memory"] == "shared_session"
+    assert "Porto" not in json.dumps(model_server.chats()[1])

@@ -4,10 +4,10 @@ import json
 import uuid
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import pytest
-from django.core.signals import request_finished
-from django.db import close_old_connections
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -38,11 +38,8 @@ def text(response: Any) -> str:
 
 def leave(response: Any) -> None:
     """Close an answer as a server does when its client has gone, and keep the test's database connection."""
-    request_finished.disconnect(close_old_connections)
-    try:
+    with mock.patch.object(connection, "close_if_unusable_or_obsolete"):
         response.close()
-    finally:
-        request_finished.connect(close_old_connections)
 
 
 def read(response: Any) -> list[tuple[str, Any]]:

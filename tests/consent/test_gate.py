@@ -137,9 +137,7 @@ def test_f13_the_kill_switch_shuts_the_gate_without_a_query(
 
 
 @pytest.mark.parametrize("value", ["", "0", "false", "off", "disabled", "no", " OFF "])
-def test_f13_the_switch_is_off_by_default_and_when_it_says_so(
-    consented: Scope, settings: Settings, value: str
-) -> None:
+def test_f13_the_switch_is_off_by_default_and_when_it_says_so(consented: Scope, settings: Settings, value: str) -> None:
     settings.AGENT_MEMORY_KILL_SWITCH = value
     assert gate.kill_switch_readable()
     assert isinstance(gate.open_for_member(consented), ConsentedScope)
@@ -250,9 +248,7 @@ def test_f01_a_withdrawal_waits_for_a_write_that_holds_the_scope(consented: Scop
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("granted_again", [False, True])
-def test_f01_a_write_that_waited_for_a_withdrawal_sees_it(
-    consented: Scope, owner: User, granted_again: bool
-) -> None:
+def test_f01_a_write_that_waited_for_a_withdrawal_sees_it(consented: Scope, owner: User, granted_again: bool) -> None:
     before = gate.open_for_member(consented)
     assert isinstance(before, ConsentedScope)
     epoch, locked = before.epoch, Event()

@@ -98,9 +98,7 @@ def test_c02_sessions_of_other_surfaces_and_deleted_ones_are_not_continued(agent
         [("system", "Be kind.")],
     ],
 )
-def test_c02_a_part_a_branch_or_another_text_is_no_continuation(
-    agent: Agent, owner: User, history: list[Pair]
-) -> None:
+def test_c02_a_part_a_branch_or_another_text_is_no_continuation(agent: Agent, owner: User, history: list[Pair]) -> None:
     talk(agent, owner, LONGER)
     assert found(agent, owner, history) is None
 

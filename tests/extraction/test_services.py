@@ -95,9 +95,7 @@ def test_e02_a_deleted_fact_is_not_extracted_again_from_its_message(
     assert "I live in Porto." not in [message["text"] for message in shown]
 
 
-def test_e02_known_keys_are_given_to_the_model(
-    say: Callable[..., Run], consented: Scope, model_server: Script
-) -> None:
+def test_e02_known_keys_are_given_to_the_model(say: Callable[..., Run], consented: Scope, model_server: Script) -> None:
     factories.make_fact(consented, key="home.city")
     say("Hello there.")
     question = json.loads(model_server.extractions()[0]["messages"][1]["content"])

@@ -66,9 +66,7 @@ def test_f09_the_tab_lists_live_facts_with_all_their_fields(client: Client, cons
     assert "Old." not in page
 
 
-def test_f02_nobody_else_sees_a_fact(
-    client_for: ClientFor, colleague: User, fact: Fact, agent: Agent
-) -> None:
+def test_f02_nobody_else_sees_a_fact(client_for: ClientFor, colleague: User, fact: Fact, agent: Agent) -> None:
     assert "Porto" not in text(client_for(colleague).get(url()))
     admin = factories.make_member(agent.organization, agent, "boss@acme.example", role="owner")
     admin.is_staff = admin.is_superuser = True

@@ -141,9 +141,7 @@ def transcript(tmp_path: Path) -> Path:
 
 
 def test_x02_replay_runs_the_pipeline_and_prints_counts(tmp_path: Path, owner: User, scope: Scope) -> None:
-    printed = run(
-        "replay", transcript(tmp_path), agent="acme/guide", user="ana@acme.example", consent=True, wait=True
-    )
+    printed = run("replay", transcript(tmp_path), agent="acme/guide", user="ana@acme.example", consent=True, wait=True)
     assert "Sessions: 2. Turns: 2." in printed
     assert "Runs by state: done 2" in printed
     assert "Facts by status: active 2" in printed

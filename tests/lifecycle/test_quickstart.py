@@ -1,0 +1,249 @@
+"""The main job in real processes: quickstart, its report, a second start, and a planted word that must not leak (F04)."""
+
+import hashlib
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import httpx2
+import pytest
+
+from lifecycle import postgres
+from lifecycle.postgres_binaries import programs
+
+ROOT = Path(__file__).resolve().parents[2]
+MANAGE = [sys.executable, str(ROOT / "manage.py")]
+WORD = "zanzibrillo"
+PLANTED = f"Keeps a {WORD} in the garden."
+PASSWORD = "only-for-trying-out"
+
+pytestmark = pytest.mark.processes
+
+
+def environment(data_dir: Path) -> dict[str, str]:
+    """A clean environment: what the test run set for itself must not reach the product."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMORYPROJECT_")}
+    for name in ("DATABASE_URL", "DJANGO_SETTINGS_MODULE", "AGENT_MEMORY_KILL_SWITCH"):
+        kept.pop(name, None)
+    return {**kept, "MEMORYPROJECT_DATA_DIR": str(data_dir)}
+
+
+@dataclass
+class Product:
+    """A quickstart in the foreground."""
+
+    data_dir: Path
+    printed: str
+    url: str
+    process: "subprocess.Popen[str]"
+
+    def manage(self, *arguments: str, **extra: str) -> str:
+        done = subprocess.run(
+            [*MANAGE, *arguments],
+            env={**environment(self.data_dir), **extra},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        return done.stdout
+
+    def stop(self) -> int:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+        return self.process.wait(60)
+
+
+@pytest.fixture(scope="module")
+def first_start(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, "subprocess.CompletedProcess[str]"]:
+    """`quickstart --once` on an empty data folder."""
+    data_dir = tmp_path_factory.mktemp("data")
+    done = subprocess.run(
+        [*MANAGE, "quickstart", "--once", "--port", "0"],
+        env=environment(data_dir),
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    return data_dir, done
+
+
+@pytest.fixture(scope="module")
+def product(first_start: tuple[Path, "subprocess.CompletedProcess[str]"]) -> Iterator[Product]:
+    """A second start, in the foreground, on the same data folder."""
+    data_dir, _done = first_start
+    process = subprocess.Popen(
+        [*MANAGE, "quickstart", "--port", "0"],
+        env=environment(data_dir),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert process.stdout is not None
+    printed = read_until(process.stdout, "Running.")
+    found = re.search(r"Web: (\S+)/", printed)
+    assert found, printed
+    running = Product(data_dir, printed, found[1], process)
+    yield running
+    running.stop()
+
+
+def read_until(stream: IO[str], word: str) -> str:
+    lines = []
+    for line in stream:
+        lines.append(line)
+        if line.startswith(word):
+            break
+    return "".join(lines)
+
+
+def sign_in(product: Product, email: str, password: str = PASSWORD) -> httpx2.Client:
+    client = httpx2.Client(base_url=product.url, follow_redirects=True, timeout=30)
+    page = client.get("/login/")
+    answer = client.post("/login/", data={**csrf(page), "username": email, "password": password})
+    assert "logout" in answer.text, answer.status_code
+    return client
+
+
+def csrf(page: httpx2.Response) -> dict[str, str]:
+    found = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.text)
+    assert found, page.url
+    return {"csrfmiddlewaretoken": found[1]}
+
+
+def test_once_exits_0_and_prints_what_happened(
+    first_start: tuple[Path, "subprocess.CompletedProcess[str]"],
+) -> None:
+    _data_dir, done = first_start
+    assert done.returncode == 0, done.stdout + done.stderr
+    for part in (
+        "Facts by status: active",
+        "conflict 1",
+        "Refusals by reason:",
+        "pii 1",
+        "What this person has told you in earlier conversations.",
+        "- home.city: Lives in Porto",
+        "Sign in: ana@acme.example",
+        "API key (shown only now): mp_",
+        "OK: the memory block was in the prompt.",
+    ):
+        assert part in done.stdout
+
+
+def test_a_second_start_finds_everything_as_it_was(
+    first_start: tuple[Path, "subprocess.CompletedProcess[str]"], product: Product
+) -> None:
+    key = re.search(r"API key \(shown only now\): (mp_[0-9a-f]{8})_", first_start[1].stdout)
+    assert key
+    assert f"API key: {key[1]}…" in product.printed
+    facts = [line for line in first_start[1].stdout.splitlines() if "Facts by status" in line]
+    assert facts[0] in product.printed
+    assert httpx2.get(f"{product.url}/readyz").json()["status"] == "ready"
+
+
+def test_a_taken_port_is_a_clear_error(product: Product) -> None:
+    port = product.url.rpartition(":")[2]
+    done = subprocess.run(
+        [*MANAGE, "quickstart", "--port", port],
+        env=environment(product.data_dir),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert f"Port {port} is in use" in done.stderr
+
+
+def test_f04_a_word_planted_on_the_tab_is_found_nowhere_else(product: Product) -> None:
+    plant(product)
+    use_it(product)
+    walk_the_admin(product)
+    dump = dump_database(product.data_dir)
+    assert b"facts_fact" in dump
+    spellings = {
+        "plain": WORD.encode(),
+        "hexadecimal": WORD.encode().hex().encode(),
+        "sha256": hashlib.sha256(PLANTED.encode()).hexdigest().encode(),
+        "md5": hashlib.md5(PLANTED.encode()).hexdigest().encode(),
+    }
+    product.stop()
+    assert product.process.stdout is not None
+    printed = product.process.stdout.read().encode()
+    files = {path: path.read_bytes() for path in product.data_dir.rglob("*") if path.is_file()}
+    assert any(path.name == "web.log" for path in files)
+    assert any(path.name == "worker.log" for path in files)
+    for name, spelling in spellings.items():
+        assert spelling not in dump, f"the dump holds the {name} word"
+        assert spelling not in printed
+        for path, content in files.items():
+            assert spelling not in content, f"{path} holds the {name} word"
+
+
+def plant(product: Product) -> None:
+    """Edit a fact on the Memory tab, and be refused in several ways with the word in the form."""
+    ana = sign_in(product, "ana@acme.example")
+    tab = ana.get("/agents/acme/guide/memory/")
+    edit = re.search(r'href="(/agents/acme/guide/memory/[0-9a-f-]+/edit/)"', tab.text)
+    assert edit, tab.text
+    form = ana.get(edit[1])
+    too_long = ana.post(edit[1], data={**csrf(form), "body": WORD * 500})
+    assert too_long.status_code == 400
+    saved = ana.post(edit[1], data={**csrf(form), "body": PLANTED})
+    assert saved.status_code == 200
+    assert PLANTED in saved.text
+    stale = ana.post(edit[1], data={**csrf(form), "body": f"{PLANTED} Again."})
+    assert stale.status_code == 409
+    ben = sign_in(product, "ben@acme.example")
+    assert WORD not in ben.get("/agents/acme/guide/memory/").text
+
+
+def use_it(product: Product) -> None:
+    """Let turns inject the fact, streamed and whole, and let the worker extract beside it."""
+    key = product.manage("create_api_key", "ana@acme.example", "acme", "--name", "test").strip()
+    headers = {"Authorization": f"Bearer {key}"}
+    for stream in (False, True):
+        body = {"model": "acme/guide", "stream": stream, "messages": [{"role": "user", "content": "Hello there"}]}
+        answer = httpx2.post(f"{product.url}/v1/chat/completions", json=body, headers=headers, timeout=60)
+        assert answer.headers["X-Memory"] == "used"
+        assert WORD not in answer.text
+    file = product.data_dir.parent / "more.jsonl"
+    file.write_text('{"role": "user", "content": "I work in Aveiro."}\n{"role": "assistant", "content": "Good."}\n')
+    product.manage("replay", str(file), "--agent", "acme/guide", "--user", "ana@acme.example", "--wait")
+    assert "decryptability: ok" in product.manage("doctor")
+
+
+def walk_the_admin(product: Product) -> None:
+    """Open every page of the admin that a superuser can reach by links."""
+    product.manage("createsuperuser", "--noinput", "--email", "root@acme.example", DJANGO_SUPERUSER_PASSWORD=PASSWORD)
+    root = httpx2.Client(base_url=product.url, follow_redirects=True, timeout=30)
+    page = root.get("/admin/login/")
+    root.post("/admin/login/", data={**csrf(page), "username": "root@acme.example", "password": PASSWORD})
+    waiting, seen = ["/admin/"], set()
+    while waiting and len(seen) < 150:
+        path = waiting.pop()
+        seen.add(path)
+        page = root.get(path)
+        assert WORD not in page.text, path
+        for link in re.findall(r'href="(/admin/[^"?#]+)"', page.text):
+            if link not in seen and "logout" not in link:
+                waiting.append(link)
+    assert len(seen) > 5
+
+
+def dump_database(data_dir: Path) -> bytes:
+    with postgres.lease(data_dir) as url:
+        done = subprocess.run(
+            [str(programs(lambda _: None) / "bin" / "pg_dump"), "--dbname", url],
+            capture_output=True,
+            timeout=60,
+            check=True,
+        )
+    return done.stdout
