@@ -11,7 +11,7 @@ from django.db.models import Q
 from django.http import HttpRequest
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
 from rest_framework.request import Request
 
 from accounts.models import ApiKey, User
@@ -77,3 +77,11 @@ class ApiKeyAuthentication(BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="api"'
+
+
+def principal_of(request: Request) -> Principal:
+    """Return who asks, in a view behind `ApiKeyAuthentication`."""
+    principal = request.auth
+    if not isinstance(principal, Principal):
+        raise NotAuthenticated
+    return principal

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.authentication import Principal
+from accounts.authentication import principal_of
 from agents.access import agent_for, agents_for
 from agents.models import Agent
 
@@ -24,14 +24,14 @@ def _shape(agent: Agent) -> dict[str, Any]:
 
 class Models(APIView):
     def get(self, request: Request) -> Response:
-        principal: Principal = request.auth
+        principal = principal_of(request)
         agents = agents_for(principal.user).filter(organization=principal.organization_id).order_by("slug")
         return Response({"object": "list", "data": [_shape(agent) for agent in agents]})
 
 
 class Model(APIView):
     def get(self, request: Request, organization: str, agent: str) -> Response:
-        principal: Principal = request.auth
+        principal = principal_of(request)
         try:
             access = agent_for(
                 principal.user, organization, agent, "agent:read", organization_id=principal.organization_id

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.authentication import Principal
+from accounts.authentication import Principal, principal_of
 from agents.access import agent_for
 from agents.models import Agent
 from chat import openai_format, services
@@ -40,7 +40,7 @@ class ChatCompletions(APIView):
     """Answers one chat request, streamed or whole."""
 
     def post(self, request: Request) -> HttpResponseBase:
-        principal: Principal = request.auth
+        principal = principal_of(request)
         call = read_call(request.data, request.headers.get("X-Session-Id"))
         agent = self._agent(principal, call)
         session, said = self._session(principal, agent, call)

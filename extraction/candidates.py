@@ -28,11 +28,24 @@ _NAMES: Final = {
     "confidence": ("confidence", "confidencescore", "score", "probability", "certainty"),
     "expires_at": ("expiresat", "expires", "expiry", "expireson", "expirydate", "expirationdate", "validuntil"),
     "sources": ("sources", "source", "sourceids", "messageids", "citations", "evidence", "ids"),
-}  # fmt: skip
+}
 _LISTS: Final = (
-    "facts", "candidates", "memories", "factcandidates", "items", "results", "result", "data", "output", "response",
-    "answer", "entries", "records", "memory", "extractedfacts",
-)  # fmt: skip
+    "facts",
+    "candidates",
+    "memories",
+    "factcandidates",
+    "items",
+    "results",
+    "result",
+    "data",
+    "output",
+    "response",
+    "answer",
+    "entries",
+    "records",
+    "memory",
+    "extractedfacts",
+)
 _TYPES: Final[dict[str, MemoryType]] = {
     "profile": "profile",
     "semantic": "semantic",

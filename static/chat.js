@@ -65,6 +65,15 @@
     turns.setAttribute("aria-busy", String(running));
   }
 
+  function takeFocusBack() {
+    // Only when it went away with a button, and not where it would open a keyboard over the reply.
+    const active = document.activeElement;
+    const lost = active === document.body || !active.checkVisibility();
+    if (lost && window.matchMedia("(pointer: fine)").matches) {
+      message.focus({ preventScroll: true });
+    }
+  }
+
   function piece(html) {
     const holder = document.createElement("template");
     holder.innerHTML = html; // a part of the page, made and escaped by the server's templates
@@ -138,7 +147,7 @@
     } finally {
       busy = null;
       show(false);
-      message.focus();
+      takeFocusBack();
     }
   }
 

@@ -58,6 +58,7 @@ def make_member(
     user = make_user(email, name=name)
     set_membership(organization=organization, user=user, role=role)
     for permission in permissions if agent else ():
+        assert agent is not None
         grant_permission(agent=agent, user=user, permission=permission, actor=None)
     return user
 

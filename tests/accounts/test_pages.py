@@ -1,8 +1,10 @@
 """Sign-in, sign-out, the agent list and the error pages, through HTTP."""
 
 from collections.abc import Callable
+from unittest import mock
 
 import pytest
+from django.db import OperationalError
 from django.test import Client, override_settings
 from django.urls import reverse
 
@@ -135,3 +137,23 @@ def test_an_absent_page_and_a_foreign_agent_look_alike(owner: User, stranger: Us
     foreign = client_for(owner).get(reverse("chat", args=["other", "guide"]))
     assert absent.status_code == foreign.status_code == 404
     assert "Nothing here" in absent.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(OperationalError("secret detail"), 503), (ValueError("secret detail"), 500)]
+)
+def test_what_goes_wrong_is_said_without_the_database_and_without_its_text(
+    owner: User, client_for: ClientFor, error: Exception, status: int
+) -> None:
+    client = client_for(owner, raise_request_exception=False)
+    with mock.patch("agents.views.agents_for", side_effect=error):
+        response = client.get(reverse("agents"))
+    assert response.status_code == status
+    assert "secret detail" not in response.content.decode()
+    assert "<h1>" in response.content.decode()
+
+
+def test_a_page_that_is_too_large_a_request_is_refused_in_words(owner: User, client_for: ClientFor) -> None:
+    address = reverse("chat-send-first", args=["acme", "guide"])
+    response = client_for(owner).post(address, b"message=" + b"x" * 5_000_000, "application/x-www-form-urlencoded")
+    assert response.status_code == 400

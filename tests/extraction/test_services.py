@@ -163,7 +163,7 @@ def test_e04_each_reason_refuses_its_candidate_and_keeps_the_others(
 
 
 def test_e04_a_repeated_fact_is_a_duplicate(say: Callable[..., Run], consented: Scope, model_server: Script) -> None:
-    factories.make_fact(consented, **{"key": "home.city", "body": "Lives in Porto."})
+    factories.make_fact(consented, key="home.city", body="Lives in Porto.")
     model_server.extraction = [facts(PORTO)]
     assert say("I live in Porto.").refusals == {"duplicate": 1}
 

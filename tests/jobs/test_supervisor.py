@@ -96,7 +96,7 @@ def test_it_goes_on_when_the_database_is_away(cluster: Path, monkeypatch: pytest
     def fail() -> None:
         raise DatabaseError
 
-    monkeypatch.setattr(supervisor.connection, "close", lambda: None)
+    monkeypatch.setattr("jobs.supervisor.connection.close", lambda: None)
     made = supervisor.Supervisor(manage=cluster, chores=[fail])
     made._tick()
     made._end()

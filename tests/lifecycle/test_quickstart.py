@@ -226,7 +226,8 @@ def walk_the_admin(product: Product) -> None:
     root = httpx2.Client(base_url=product.url, follow_redirects=True, timeout=30)
     page = root.get("/admin/login/")
     root.post("/admin/login/", data={**csrf(page), "username": "root@acme.example", "password": PASSWORD})
-    waiting, seen = ["/admin/"], set()
+    waiting = ["/admin/"]
+    seen: set[str] = set()
     while waiting and len(seen) < 150:
         path = waiting.pop()
         seen.add(path)
