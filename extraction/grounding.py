@@ -15,36 +15,16 @@ _QUOTED: Final = compiled(r"\"([^\"\n]+)\"|(?:^|[ (])'([^'\n]{2,}?)'(?:$|[ ).,;:
 _SENTENCE: Final = compiled(r"(?:^|[.!?:\n] +|^[\"'(]+)$")
 
 _FENCE: Final = re2.compile(r"(?s)(?:```|~~~).*?(?:```|~~~|$)")
-_MARKED: Final = re2.compile((
-r"(?is)<(?:blockquote|quote|pre|code)>.*?(?:</(?:blockquote|quote|pre|code)>|$)"
-r"|\[quote[^\]]*\].*?(?:\[/quote\]|$)"
-))
+_MARKED: Final = re2.compile(r"(?is)<(?:blockquote|quote|pre|code)>.*?(?:</(?:blockquote|quote|pre|code)>|$)|\[quote[^\]]*\].*?(?:\[/quote\]|$)")  # fmt: skip
 _FORWARDED: Final = re2.compile(
     r"(?im)^[ >*]*(?:-{2,} ?(?:original|forwarded|urspr\S+|weitergeleitete|message|messaggio|mensaje|mensagem)[^\n]*"
-    (
-r"|begin forwarded message[^\n]*|(?:on|am|le|el|il|em|op|w dniu) [^\n]*\b(?:wrote|schrieb|a "
-r"écrit|escribió|ha scritto|escreveu|schreef)\b[^\n]*:?"
-)
-    (
-r"|(?:from|von|de|da|van|od) ?: [^\n]+\n[ >*]*(?:sent|date|to|cc|subject|gesendet|datum|an"
-r"|betreff|envoyé|à|objet|enviado|para|asunto|data|inviato|assunto) ?:[^\n]*)$"
-)
-    (
-r"|^[^\n]*\b(?:here is|here's|this is|see|below is|pasted|pasting|forwarding|hier ist|voici"
-r"|aquí está|ecco)\b[^\n]*\b(?:e-?mail|mail|message|letter|article|text|post|review"
-r"|transcript|conversation|chat|log|document|note|brief|nachricht|artikel|lettre|correo|carta"
-r"|lettera)\b[^\n]*:[ ]*$"
-)
+    r"|begin forwarded message[^\n]*|(?:on|am|le|el|il|em|op|w dniu) [^\n]*\b(?:wrote|schrieb|a écrit|escribió|ha scritto|escreveu|schreef)\b[^\n]*:?"
+    r"|(?:from|von|de|da|van|od) ?: [^\n]+\n[ >*]*(?:sent|date|to|cc|subject|gesendet|datum|an|betreff|envoyé|à|objet|enviado|para|asunto|data|inviato|assunto) ?:[^\n]*)$"
+    r"|^[^\n]*\b(?:here is|here's|this is|see|below is|pasted|pasting|forwarding|hier ist|voici|aquí está|ecco)\b[^\n]*\b(?:e-?mail|mail|message|letter|article|text|post|review|transcript|conversation|chat|log|document|note|brief|nachricht|artikel|lettre|correo|carta|lettera)\b[^\n]*:[ ]*$"
 )
 _SAID: Final = (
-    (
-r"(?:wrote|writes|said|says|replied|replies|answered|asked|texted|told me|messaged|posted"
-r"|schrieb|schreibt|sagte|sagt|meinte|a écrit|écrit|a dit|dit"
-)
-    (
-r"|escribió|escribe|dijo|dice|ha scritto|scrive|ha detto|escreveu|escreve|disse|diz|schreef"
-r"|zei|zegt|napisał\w*|powiedział\w*|написал\w*|сказал\w*|说|說|写道|寫道|言った|書いた)"
-)
+    r"(?:wrote|writes|said|says|replied|replies|answered|asked|texted|told me|messaged|posted|schrieb|schreibt|sagte|sagt|meinte|a écrit|écrit|a dit|dit"
+    r"|escribió|escribe|dijo|dice|ha scritto|scrive|ha detto|escreveu|escreve|disse|diz|schreef|zei|zegt|napisał\w*|powiedział\w*|написал\w*|сказал\w*|说|說|写道|寫道|言った|書いた)"
 )
 _REPORTED: Final = re2.compile(
     r"(?i)(?:^|[.!?\n] ?|, |\band |\bthen |\bwhat )([^.!?\n:,\"“„«]*?)\b"
@@ -53,14 +33,8 @@ _REPORTED: Final = re2.compile(
     r"|(?i)(?:^|[.!?\n] ?)([^.!?\n:]*?)\b" + _SAID + r"(?: [^.!?\n:]{0,40})?: ?[^\n]*"
 )
 _OWN_SUBJECT: Final = re2.compile(r"(?i)(?:^|[^\pL])(?:i|ich|je|j'ai|yo|io|eu|ik|ja|я|我|私)(?:[^\pL]|$)")
-_LONG_QUOTE: Final = re2.compile((
-r"\"(?:[^\"\s]+\s+){7,}[^\"]*\"|“(?:[^”\s]+\s+){7,}[^”]*”|„(?:[^“”\s]+\s+){7,}[^“”]*[“”]"
-r"|«(?:[^»\s]+\s+){7,}[^»]*»"
-))
-_SPEAKER: Final = re2.compile((
-r"^[ \-*]*(?:[\[(]?\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?: ?[APap][Mm])?[\])]?,? ?-? "
-r"?)?[<\[*]{0,2}([\pL][\pL\pN ._'-]{0,24}?)[>\]*]{0,2} ?[:>] ?\S"
-))
+_LONG_QUOTE: Final = re2.compile(r"\"(?:[^\"\s]+\s+){7,}[^\"]*\"|“(?:[^”\s]+\s+){7,}[^”]*”|„(?:[^“”\s]+\s+){7,}[^“”]*[“”]|«(?:[^»\s]+\s+){7,}[^»]*»")  # fmt: skip
+_SPEAKER: Final = re2.compile(r"^[ \-*]*(?:[\[(]?\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?: ?[APap][Mm])?[\])]?,? ?-? ?)?[<\[*]{0,2}([\pL][\pL\pN ._'-]{0,24}?)[>\]*]{0,2} ?[:>] ?\S")  # fmt: skip
 _STAMPED: Final = re2.compile(r"^[ \-*]*[\[(]?\d{1,2}[:.]\d\d")
 _ROLES: Final = frozenset(
     "user assistant bot ai human agent customer support system chatgpt claude gemini gpt q a".split()
@@ -76,15 +50,15 @@ _UNITS: Final = {
     "fifteen funfzehn quinze quince quindici vijftien pietnascie": 15, "sixteen sechzehn seize dieciseis sedici dezesseis zestien": 16,
     "seventeen siebzehn diciassette diecisiete dezessete zeventien": 17, "eighteen achtzehn dieciocho diciotto dezoito achttien": 18,
     "nineteen neunzehn diecinueve diciannove dezenove negentien": 19,
-}
+}  # fmt: skip
 _TENS: Final = {
     "twenty zwanzig vingt veinte venti vinte twintig dwadziescia": 20, "thirty dreissig trente treinta trenta trinta dertig trzydziesci": 30,
     "forty fourty vierzig quarante cuarenta quaranta quarenta veertig czterdziesci": 40, "fifty funfzig cinquante cincuenta cinquanta cinquenta vijftig": 50,
     "sixty sechzig soixante sesenta sessanta sessenta zestig": 60, "seventy siebzig setenta settanta zeventig": 70,
     "eighty achtzig ochenta ottanta oitenta tachtig": 80, "ninety neunzig noventa novanta negentig": 90,
-}
-_SCALES: Final = {"hundred hundert cent cien ciento cento honderd sto": 100, "thousand tausend mille mil duizend tysiac": 1000, "million millionen millon milione milhao miljoen": 10**6}
-_ORDINALS: Final = {"first erste premier primero primo primeiro": 1, "second zweite deuxieme segundo secondo": 2, "third dritte troisieme tercero terzo terceiro": 3, "fourth vierte quatrieme cuarto quarto": 4, "fifth funfte cinquieme quinto": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10}
+}  # fmt: skip
+_SCALES: Final = {"hundred hundert cent cien ciento cento honderd sto": 100, "thousand tausend mille mil duizend tysiac": 1000, "million millionen millon milione milhao miljoen": 10**6}  # fmt: skip
+_ORDINALS: Final = {"first erste premier primero primo primeiro": 1, "second zweite deuxieme segundo secondo": 2, "third dritte troisieme tercero terzo terceiro": 3, "fourth vierte quatrieme cuarto quarto": 4, "fifth funfte cinquieme quinto": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10}  # fmt: skip
 
 
 def _table(words: dict[str, int]) -> dict[str, int]:
@@ -95,84 +69,43 @@ _UNIT_OF: Final = _table(_UNITS)
 _TEN_OF: Final = _table(_TENS)
 _SCALE_OF: Final = _table(_SCALES)
 _ORDINAL_OF: Final = _table(_ORDINALS)
-_HAN_DIGITS: Final = {"一": 1, "二": 2, "两": 2, "兩": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10}
+_HAN_DIGITS: Final = {"一": 1, "二": 2, "两": 2, "兩": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10}  # fmt: skip
 # Words that are as often no number ("one of them", "a dog", "un peu"): in a body they need no proof.
-_ALSO_NO_NUMBER: Final = frozenset((
-"one ein eins eine einen einem einer un une uno una um uma een jeden jedna a an first second "
-"both beide paar couple pair null nul tre sei dos due once elf mil cent sto premier primo "
-"second"
-).split())
+_ALSO_NO_NUMBER: Final = frozenset("one ein eins eine einen einem einer un une uno una um uma een jeden jedna a an first second both beide paar couple pair null nul tre sei dos due once elf mil cent sto premier primo second".split())  # fmt: skip
 
 _MONTHS: Final = _table({
     "january jan januar janvier enero gennaio janeiro januari stycznia styczen января январь": 1, "february feb februar fevrier febrero febbraio fevereiro februari lutego luty февраля февраль": 2,
     "march mar marz mars marzo marco maart marca marzec марта март": 3, "april apr avril abril aprile kwietnia kwiecien апреля апрель": 4, "may mai mayo maggio maio mei maja maj мая май": 5,
     "june jun juni juin junio giugno junho czerwca czerwiec июня июнь": 6, "july jul juli juillet julio luglio julho lipca lipiec июля июль": 7,
-    "august aug aout agosto augustus sierpnia sierpien августа август": 8, (
-"september sep sept septembre septiembre settembre setembro wrzesnia wrzesien сентября "
-"сентябрь"
-): 9,
+    "august aug aout agosto augustus sierpnia sierpien августа август": 8, "september sep sept septembre septiembre settembre setembro wrzesnia wrzesien сентября сентябрь": 9,
     "october oct oktober octobre octubre ottobre outubro okt pazdziernika октября октябрь": 10, "november nov novembre noviembre novembro listopada listopad ноября ноябрь": 11,
     "december dec dezember decembre diciembre dicembre dezembro dez grudnia grudzien декабря декабрь": 12,
-})
+})  # fmt: skip
 _WEEKDAYS: Final = _table({
-    (
-"monday montag lundi lunes lunedi segunda-feira maandag poniedzialek понедельник 月曜 周一 "
-"星期一"
-): 0, "tuesday dienstag mardi martes martedi terca-feira dinsdag wtorek вторник 火曜 周二 星期二": 1,
-    (
-"wednesday mittwoch mercredi miercoles mercoledi quarta-feira woensdag sroda среда 水曜 周三 "
-"星期三"
-): 2, (
-"thursday donnerstag jeudi jueves giovedi quinta-feira donderdag czwartek четверг 木曜 周四 "
-"星期四"
-): 3,
-    (
-"friday freitag vendredi viernes venerdi sexta-feira vrijdag piatek пятница пятницу 金曜 "
-"周五 星期五"
-): 4, "saturday samstag samedi sabado sabato zaterdag sobota sobote суббота субботу 土曜 周六 星期六": 5,
+    "monday montag lundi lunes lunedi segunda-feira maandag poniedzialek понедельник 月曜 周一 星期一": 0, "tuesday dienstag mardi martes martedi terca-feira dinsdag wtorek вторник 火曜 周二 星期二": 1,
+    "wednesday mittwoch mercredi miercoles mercoledi quarta-feira woensdag sroda среда 水曜 周三 星期三": 2, "thursday donnerstag jeudi jueves giovedi quinta-feira donderdag czwartek четверг 木曜 周四 星期四": 3,
+    "friday freitag vendredi viernes venerdi sexta-feira vrijdag piatek пятница пятницу 金曜 周五 星期五": 4, "saturday samstag samedi sabado sabato zaterdag sobota sobote суббота субботу 土曜 周六 星期六": 5,
     "sunday sonntag dimanche domingo domenica zondag niedziela niedziele воскресенье 日曜 周日 星期日": 6,
-})
+})  # fmt: skip
 _SEASONS: Final = _table({
     "spring fruhling fruhjahr printemps primavera lente wiosna wiosne весна весной 春": 3, "summer sommer ete verano estate verao zomer lato latem лето летом 夏": 6,
     "autumn fall herbst automne otono autunno outono herfst jesien осень осенью 秋": 9, "winter hiver invierno inverno zima zime зима зимой 冬": 12,
-})
+})  # fmt: skip
 _SPANS: Final = _table({
     "day days tag tage tagen jour jours dia dias giorno giorni dag dagen dzien dni день дней дня 天": 1,
-    (
-"week weeks woche wochen semaine semaines semana semanas settimana settimane weken tydzien "
-"tygodnie tygodni неделя неделю недели недель 週 周 星期"
-): 7,
-    (
-"month months monat monate monaten mois mes meses mese mesi maand maanden miesiac miesiace "
-"miesiecy месяц месяца месяцев 月"
-): 30,
-    (
-"year years yr yrs jahr jahre jahren an ans annee annees ano anos anno anni jaar jaren rok "
-"lata lat roku год года лет 年"
-): 365,
+    "week weeks woche wochen semaine semaines semana semanas settimana settimane weken tydzien tygodnie tygodni неделя неделю недели недель 週 周 星期": 7,
+    "month months monat monate monaten mois mes meses mese mesi maand maanden miesiac miesiace miesiecy месяц месяца месяцев 月": 30,
+    "year years yr yrs jahr jahre jahren an ans annee annees ano anos anno anni jaar jaren rok lata lat roku год года лет 年": 365,
     "decade decades jahrzehnt jahrzehnte decennie decada": 3652, "quarter quartal trimestre kwartal": 91, "weekend wochenende fin finde": 7, "fortnight quinzaine quincena": 14,
-})
+})  # fmt: skip
 _NEAR_NOW: Final = _table({
-    (
-"today tonight now heute jetzt aujourd'hui maintenant hoy ahora oggi adesso ora hoje agora "
-"vandaag nu dzis dzisiaj teraz сегодня сейчас 今日 今天 现在 今 오늘 اليوم"
-): 1,
-    (
-"yesterday tomorrow gestern morgen ubermorgen vorgestern hier demain ayer manana ieri domani "
-"ontem amanha gisteren wczoraj jutro вчера завтра 昨日 明日 昨天 明天 어제 내일 امس غدا"
-): 2,
-    (
-"just recently lately soon currently kurzlich neulich bald gerade recemment bientot pronto "
-"recientemente recentemente presto em_breve onlangs binnenkort niedawno wkrotce недавно "
-"скоро 最近 刚 もうすぐ"
-): 62,
-})
+    "today tonight now heute jetzt aujourd'hui maintenant hoy ahora oggi adesso ora hoje agora vandaag nu dzis dzisiaj teraz сегодня сейчас 今日 今天 现在 今 오늘 اليوم": 1,
+    "yesterday tomorrow gestern morgen ubermorgen vorgestern hier demain ayer manana ieri domani ontem amanha gisteren wczoraj jutro вчера завтра 昨日 明日 昨天 明天 어제 내일 امس غدا": 2,
+    "just recently lately soon currently kurzlich neulich bald gerade recemment bientot pronto recientemente recentemente presto em_breve onlangs binnenkort niedawno wkrotce недавно скоро 最近 刚 もうすぐ": 62,
+})  # fmt: skip
 _MONTH: Final = "(?:" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + ")"
 _EXPLICIT: Final = compiled(
-    (
-r"(?P<y>\d{4})[-/.年](?P<m>\d{1,2})(?:[-/.月](?P<d>\d{1,2}))?日?"
-r"|(?P<d2>\d{1,2})[./-](?P<m2>\d{1,2})[./-](?P<y2>\d{4})"
-)
+    r"(?P<y>\d{4})[-/.年](?P<m>\d{1,2})(?:[-/.月](?P<d>\d{1,2}))?日?|(?P<d2>\d{1,2})[./-](?P<m2>\d{1,2})[./-](?P<y2>\d{4})"
     rf"|(?P<d3>\d{{1,2}})(?:st|nd|rd|th|er|º|\.)? ?(?:of |de |di )?(?P<m3>{_MONTH})\.?(?:$|[^\pL])(?:,? ?(?:de |del )?(?P<y3>\d{{4}}))?"
     rf"|(?P<m4>{_MONTH})\.? (?P<d4>\d{{1,2}})(?:st|nd|rd|th)?(?:$|[^\d:.])(?:,? ?(?P<y4>\d{{4}}))?"
     rf"|(?P<m5>{_MONTH}),? (?:de |of )?(?P<y5>\d{{4}})|(?P<y6>(?:19|20)\d\d)"
@@ -185,7 +118,7 @@ _NO_NAME: Final = frozenset(
     allergie urlaub reise uhr morgen abend nacht ernahrung hobby hobbys freund freundin partner partnerin familie eltern mutter vater bruder schwester geschwister
     geburtstag projekt team sport musik essen thema ziel job leben heimat herkunft wunsch vorliebe moment""".split()
 )
-_PEOPLES: Final = ("french france francais", "spanish spain espanol espana", "dutch netherlands holland", "swiss switzerland", "danish denmark", "polish poland", "welsh wales", "irish ireland", "finnish finland", "swedish sweden", "british britain uk", "german deutsch germany deutschland", "chinese china", "usa american america us")
+_PEOPLES: Final = ("french france francais", "spanish spain espanol espana", "dutch netherlands holland", "swiss switzerland", "danish denmark", "polish poland", "welsh wales", "irish ireland", "finnish finland", "swedish sweden", "british britain uk", "german deutsch germany deutschland", "chinese china", "usa american america us")  # fmt: skip
 _PEOPLE_OF: Final = {word: group for group in _PEOPLES for word in group.split()}
 _VERBS: Final = frozenset("is was has lives works likes studies ist hat lebt arbeitet est a vit es tiene vive ha lavora".split())
 _LATIN_RUN: Final = re2.compile(r"[A-Za-z][A-Za-z0-9]+")

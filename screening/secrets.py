@@ -17,29 +17,17 @@ _SHAPES: Final = compiled(
     r"gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|oas|imt)-[\w-]{16,}"
     r"|(?:AKIA|ASIA|ABIA|ACCA|AGPA|AIDA|AROA|ANPA)[A-Z0-9]{16}"
     r"|sk-(?:ant-|proj-|or-|svcacct-|admin-|None-)?[\w-]{20,}|[srp]k_(?:live|test|prod)_\w{10,}|whsec_\w{16,}"
-    (
-r"|xox[abeoprs]-[\w-]{10,}|xapp-[\w-]{10,}|xoxe\.xox[bp]-[\w-]{10,}|AIza[\w-]{30,}"
-r"|ya29\.[\w-]{20,}|GOCSPX-[\w-]{20,}"
-)
+    r"|xox[abeoprs]-[\w-]{10,}|xapp-[\w-]{10,}|xoxe\.xox[bp]-[\w-]{10,}|AIza[\w-]{30,}|ya29\.[\w-]{20,}|GOCSPX-[\w-]{20,}"
     r"|SG\.[\w-]{16,}\.[\w-]{16,}|(?:SK|AC)[0-9a-f]{32}|npm_\w{30,}|pypi-[\w-]{40,}|hf_[A-Za-z]{20,}|hf_\w{30,}"
     r"|d(?:op|oo|or)_v1_[0-9a-f]{40,}|shp(?:at|ca|pa|ss|ua)_[0-9a-fA-F]{24,}|PMAK-[\w-]{30,}|lin_(?:api|oauth)_\w{20,}"
     r"|ntn_\w{30,}|secret_[A-Za-z0-9]{40,}|gsk_\w{30,}|pplx-\w{30,}|r8_\w{30,}|xai-\w{30,}|fw_\w{20,}|nvapi-[\w-]{30,}"
     r"|AGE-SECRET-KEY-1\w{20,}|EAA[A-Za-z0-9]{40,}|sq0(?:atp|csp|idp)-[\w-]{20,}|EAAA[\w-]{50,}|key-[0-9a-f]{32}"
-    (
-r"|[0-9a-f]{32}-us\d{1,2}|dckr_(?:pat|oat)_[\w-]{20,}|hv[sbr]\.[\w-]{20,}|atlasv1\.[\w-]{20,}"
-r"|\w{14}\.atlasv1\.[\w-]{20,}"
-)
-    (
-r"|ATATT3[\w=-]{30,}|ATCTT3[\w=-]{30,}|dapi[0-9a-f]{32}|glc_[\w=+/]{20,}|glsa_\w{30,}"
-r"|NRAK-\w{20,}|sntry[su]_[\w=+/]{20,}"
-)
+    r"|[0-9a-f]{32}-us\d{1,2}|dckr_(?:pat|oat)_[\w-]{20,}|hv[sbr]\.[\w-]{20,}|atlasv1\.[\w-]{20,}|\w{14}\.atlasv1\.[\w-]{20,}"
+    r"|ATATT3[\w=-]{30,}|ATCTT3[\w=-]{30,}|dapi[0-9a-f]{32}|glc_[\w=+/]{20,}|glsa_\w{30,}|NRAK-\w{20,}|sntry[su]_[\w=+/]{20,}"
     r"|figd_[\w-]{20,}|pscale_\w{4,8}_[\w.-]{20,}|rubygems_[0-9a-f]{30,}|sbp_[0-9a-f]{30,}|tfp_\w{30,}|vercel_\w{20,}"
     r"|dnkey-[\w=-]{20,}|dp\.(?:pt|st|ct|sa|scim|audit)\.[\w.]{30,}|CFPAT-[\w-]{30,}|pul-[0-9a-f]{30,}|rdme_\w{40,}"
     r"|tskey-[\w-]{16,}|rnd_\w{20,}|fly?o1_[\w-]{20,}|FlyV1 fm\w_[\w+/=,]{20,}|doppler_\w{20,}|lsv2_\w{2}_\w{20,}"
-    (
-r"|phc_\w{30,}|phx_\w{30,}|waka_[\w-]{30,}|cio[a-z0-9]{30,}|jv?[0-9]{1,2}_\w{40,}"
-r"|[MNOR][\w-]{22,25}\.[\w-]{6}\.[\w-]{24,}"
-)
+    r"|phc_\w{30,}|phx_\w{30,}|waka_[\w-]{30,}|cio[a-z0-9]{30,}|jv?[0-9]{1,2}_\w{40,}|[MNOR][\w-]{22,25}\.[\w-]{6}\.[\w-]{24,}"
     r"|\d{8,10}:AA[\w-]{30,}|eyJ[\w-]{8,}\.[\w-]{8,}|ops_eyJ[\w-]{20,}|[0-9a-f]{8}:[0-9a-f]{8}(?:$|\W)"
     r")"
 )
@@ -52,56 +40,31 @@ _MARKS: Final = compiled(
 # The password in an address may hold nearly anything, so the last @ before a space ends it.
 _CREDENTIALS: Final = compiled(r"[a-z][a-z0-9+.\-]{1,20}://[^\s:/@]*:[^\s]+@[^\s]")
 _HEADER: Final = compiled(
-    (
-r"(?:authorization|x-[a-z\-]{0,20}(?:key|token|auth|secret)|proxy-authorization|set-cookie"
-r"|cookie)[\"']? ?[:=] ?[\"']?\S{8,}"
-)
+    r"(?:authorization|x-[a-z\-]{0,20}(?:key|token|auth|secret)|proxy-authorization|set-cookie|cookie)[\"']? ?[:=] ?[\"']?\S{8,}"
     r"|\b(?:bearer|basic) [a-z0-9._~+/\-]{16,}=*"
 )
 _PASSWORD: Final = (
     r"(?:pass ?words?|pass ?phrases?|pass ?codes?|passwd|pwd|pw|(?:admin|root|wi-?fi|login|master|user|db) pass"
     r"|pass ?wort|kennwort|passwoerter|losung|mots? de passe|mdp|contrasenas?|clave(?: de (?:acceso|wifi))?|senhas?"
-    (
-r"|palavra-?passe|parola(?: d'ordine| chiave)?|hasl[oa]|wachtwoord(?:en)?|losenord(?:et)?"
-r"|passord(?:et)?|adgangskode"
-)
-    (
-r"|sifre(?:m|si)?|jelszo|heslo|salasana|парол\pL*|密码|密碼|口令|パスワード|暗証番号|비밀번호"
-r"|암호|كلمه? ?(?:المرور|السر)|كلمة (?:المرور|السر)"
-)
+    r"|palavra-?passe|parola(?: d'ordine| chiave)?|hasl[oa]|wachtwoord(?:en)?|losenord(?:et)?|passord(?:et)?|adgangskode"
+    r"|sifre(?:m|si)?|jelszo|heslo|salasana|парол\pL*|密码|密碼|口令|パスワード|暗証番号|비밀번호|암호|كلمه? ?(?:المرور|السر)|كلمة (?:المرور|السر)"
     r"|पासवर्ड|mat khau|kata sandi|סיסמה|סיסמא|رمز عبور|رمز عبوری?|รหัสผ่าน|κωδικος)"
 )
 _LINK: Final = (
-    (
-r"(?: ?(?:=>|->|→|[:=：])|,? (?:is|are|was|ist|lautet|war|heisst|est|c'est|es|e'?|era|to|jest"
-r"|brzmi|ar|er|on|este|je"
-)
-    (
-r"|set to|changed to|equals)| ?(?:是|为|為|は|が|은|는|이|가|هي|هو|है|la|adalah|это|-|—)) "
-r"?(?:still |now |always |jetzt |immer )?"
-)
+    r"(?: ?(?:=>|->|→|[:=：])|,? (?:is|are|was|ist|lautet|war|heisst|est|c'est|es|e'?|era|to|jest|brzmi|ar|er|on|este|je"
+    r"|set to|changed to|equals)| ?(?:是|为|為|は|が|은|는|이|가|هي|هو|है|la|adalah|это|-|—)) ?(?:still |now |always |jetzt |immer )?"
 )
 _VALUE: Final = r"[\"'`«“‘「『]?([^\s\"'`»”’」』]{3,})"
 _PASSWORD_IS: Final = compiled(r"(?:^|[^\pL])" + _PASSWORD + r"([^\n.:=]{0,40}?)" + _LINK + _VALUE)
 _ABOUT_PASSWORDS: Final = compiled(
-    (
-r"manag|polic|app\b|vault|generat|tool|hygiene|reset|field|form\b|protect|list|strength"
-r"|length|rule|hash|database|storage"
-)
+    r"manag|polic|app\b|vault|generat|tool|hygiene|reset|field|form\b|protect|list|strength|length|rule|hash|database|storage"
 )
 _ASSIGNED: Final = compiled(
-    (
-r"(?i)[a-z0-9_\-]*(?:secret|token|api_?-?key|access_?key|private_?key|passw|passwd|pwd"
-r"|credential)[a-z0-9_\-]*[\"']? ?(?:=|:=|=>|:) ?(?:[\"'][^\s\"']{6,}[\"']"
-r"|[^\s\"']*\d[^\s\"']{7,})"
-)
+    r"(?i)[a-z0-9_\-]*(?:secret|token|api_?-?key|access_?key|private_?key|passw|passwd|pwd|credential)[a-z0-9_\-]*[\"']? ?(?:=|:=|=>|:) ?(?:[\"'][^\s\"']{6,}[\"']|[^\s\"']*\d[^\s\"']{7,})"
     r"|[A-Z][A-Z0-9_]*(?:SECRET|TOKEN|KEY|PASSWORD|PASSWD|PWD)[A-Z0-9_]*=[^\s]{6,}"
 )
 _AS_PASSWORD: Final = compiled(
-    (
-r"([^\s]{3,}?)[\"'`»”’」』]? (?:as|als|comme|como|come|jako|som|for|като) (?:(?:his|her|their"
-r"|the|my|our|a|an|sein|ihr|mein|son|sa|mon|su|mi"
-)
+    r"([^\s]{3,}?)[\"'`»”’」』]? (?:as|als|comme|como|come|jako|som|for|като) (?:(?:his|her|their|the|my|our|a|an|sein|ihr|mein|son|sa|mon|su|mi"
     r"|sua|seu|minha|meu|la|il|haar|zijn|mijn)\pL{0,3} )?(?:\pL+ ){0,2}?"
     + _PASSWORD
     + r"(?:$|[^\pL]| [^mphgvs]| for| everywhere)"
@@ -123,39 +86,17 @@ _NO_VALUE: Final = frozenset(
 )
 _CODE: Final = compiled(
     r"(?:^|[^\pL])(?:pin(?: ?(?:code|number|nummer))?|(?:door|gate|alarm|access|unlock|safe|lock|entry|garage|security"
-    (
-r"|verification|backup|recovery|house|building|gym|locker|phone|screen|vault|elevator|keypad"
-r"|2fa|mfa|otp|sms|login|confirmation"
-)
-    (
-r"|authentication|suitcase|luggage|card) (?:\pL+ )?(?:code|codes|combination|combo|pin)"
-r"|combination(?: (?:to|of|for) [\pL' ]{1,30})?"
-)
-    (
-r"|cvv2?|cvc2?|otp|one[- ]time (?:code|password)|turcode|zugangscode|safe-?code|alarmcode|tan"
-r"|geheimzahl|code pin|digicode"
-)
-    (
-r"|code d'(?:acces|entree)|codigo (?:de (?:acceso|seguridad|acesso|la puerta|la alarma)|pin)"
-r"|codice (?:pin|di (?:accesso|sicurezza)|del(?:la|l')?[ \pL]{0,20})"
-)
-    (
-r"|kod (?:do|pin|dostepu)[ \pL]{0,20}|toegangscode|пин-?код|код (?:от|доступа|домофона)[ "
-r"\pL]{0,20}|验证码|暗証番号|비밀번호|الرقم السري|رمز)"
-)
+    r"|verification|backup|recovery|house|building|gym|locker|phone|screen|vault|elevator|keypad|2fa|mfa|otp|sms|login|confirmation"
+    r"|authentication|suitcase|luggage|card) (?:\pL+ )?(?:code|codes|combination|combo|pin)|combination(?: (?:to|of|for) [\pL' ]{1,30})?"
+    r"|cvv2?|cvc2?|otp|one[- ]time (?:code|password)|turcode|zugangscode|safe-?code|alarmcode|tan|geheimzahl|code pin|digicode"
+    r"|code d'(?:acces|entree)|codigo (?:de (?:acceso|seguridad|acesso|la puerta|la alarma)|pin)|codice (?:pin|di (?:accesso|sicurezza)|del(?:la|l')?[ \pL]{0,20})"
+    r"|kod (?:do|pin|dostepu)[ \pL]{0,20}|toegangscode|пин-?код|код (?:от|доступа|домофона)[ \pL]{0,20}|验证码|暗証番号|비밀번호|الرقم السري|رمز)"
     r"(?: (?:for|of|to|on|fur|vom|zum|de|da|del|della|voor)(?: [\pL']+){1,4}?)?"
-    (
-r"(?: ?[:=#：]| (?:is|are|ist|lautet|est|es|e'?|to|jest|was|now|number)| ?(?:是|は|은|는"
-r"|هو))? ?(?:now |still )?#?(\d(?:[ \-]?\d){2,11}|[a-z0-9]*\d[a-z0-9]*-[a-z0-9\-]{3,12})(?:$"
-r"|[^\d.:/])"
-)
+    r"(?: ?[:=#：]| (?:is|are|ist|lautet|est|es|e'?|to|jest|was|now|number)| ?(?:是|は|은|는|هو))? ?(?:now |still )?#?(\d(?:[ \-]?\d){2,11}|[a-z0-9]*\d[a-z0-9]*-[a-z0-9\-]{3,12})(?:$|[^\d.:/])"
 )
 _YEARISH: Final = compiled(r"^(?:19|20)\d\d$")
 _SEED_WORD: Final = compiled(
-    (
-r"(?:seed|recovery|mnemonic|backup|wallet|secret|wiederherstellungs|recuperacion|recuperation"
-r"|recupero|recuperacao|bip-?39)[ \-]?(?:phrase|words?|seed|worte|phrase|frase|key)?"
-)
+    r"(?:seed|recovery|mnemonic|backup|wallet|secret|wiederherstellungs|recuperacion|recuperation|recupero|recuperacao|bip-?39)[ \-]?(?:phrase|words?|seed|worte|phrase|frase|key)?"
     r"|(?:phrase|frase) (?:de|di) \pL+|mnemonic|助记词|ニーモニック|시드"
 )
 _WORD: Final = compiled(r"[\pL\d'’]+")
@@ -165,15 +106,8 @@ _ENGLISH_GLUE: Final = frozenset(
     up out about into over after also very all""".split()
 )
 _GATE: Final = compiled(
-    (
-r"token|secret|passw|pwd|api.?key|apikey|\bkeys?\b|_key|credential|\bauth|bearer|webhook"
-r"|signature|client.?id|session|cookie"
-)
-    (
-r"|license|licence|activation|serial|schlussel|geheim|\bcle\b|jeton|clave|llave|chave|chiave"
-r"|segret|secret|sleutel|klucz|tajn|ключ|токен|секрет|密钥|密鑰|令牌|私钥|キー|トークン"
-r"|シークレット|키|토큰|مفتاح|رمز"
-)
+    r"token|secret|passw|pwd|api.?key|apikey|\bkeys?\b|_key|credential|\bauth|bearer|webhook|signature|client.?id|session|cookie"
+    r"|license|licence|activation|serial|schlussel|geheim|\bcle\b|jeton|clave|llave|chave|chiave|segret|secret|sleutel|klucz|tajn|ключ|токен|секрет|密钥|密鑰|令牌|私钥|キー|トークン|シークレット|키|토큰|مفتاح|رمز"
 )
 _TOKEN: Final = compiled(r"[A-Za-z0-9_+/=.~\-]{12,}")
 _DATED: Final = compiled(r"(?:19|20)\d\d-\d\d|^[a-zA-Z]+[.\-_]?\d{1,4}$")

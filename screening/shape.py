@@ -8,135 +8,62 @@ from screening.text import compiled, any_of
 _START: Final = r"(?:^|[^\pL\pN])"
 _ROLES: Final = any_of(
     "user human customer client me caller visitor guest interviewer you ana student patient person question q "
-    (
-"utilisateur benutzer nutzer kunde usuario utente gebruiker uzytkownik пользователь 用户 "
-"用戶 ユーザー 사용자 المستخدم"
-)
+    "utilisateur benutzer nutzer kunde usuario utente gebruiker uzytkownik пользователь 用户 用戶 ユーザー 사용자 المستخدم"
 )
 _BOTS: Final = any_of(
     "assistant ai bot agent support gpt chatgpt claude gemini copilot chatbot system operator representative host "
-    (
-"interviewee teacher doctor answer a assistent asistente assistente asystent ассистент бот "
-"助手 アシスタント 어시스턴트 المساعد"
-)
+    "interviewee teacher doctor answer a assistent asistente assistente asystent ассистент бот 助手 アシスタント 어시스턴트 المساعد"
 )
 _BOTH_SIDES: Final = compiled(
     _START + _ROLES + r" ?(?:\(\d[^)]{0,12}\) ?)?[:>：][^\n]*(?:\n|.)*?" + _START + _BOTS + r" ?(?:\([^)]{0,12}\) ?)?[:>：]"
     + "|" + _START + _BOTS + r" ?[:>：](?:\n|.)*?" + _START + _ROLES + r" ?[:>：]"
-)
+)  # fmt: skip
 _SPEAKER_LINE: Final = compiled(
-    (
-r"(?m)^[ >\-*]{0,4}(?:[\[(]?\d{1,2}[:.]\d\d(?::\d\d)?(?: ?[ap]m)?[\])]?,?[ "
-r"\-–]{0,3})?[\[<*(]{0,2}\pL[\pL\pN ._'\-]{0,24}[\])>*]{0,3} ?(?:\([^)\n]{1,20}\) ?)?[:>：] ?\S"
-)
+    r"(?m)^[ >\-*]{0,4}(?:[\[(]?\d{1,2}[:.]\d\d(?::\d\d)?(?: ?[ap]m)?[\])]?,?[ \-–]{0,3})?[\[<*(]{0,2}\pL[\pL\pN ._'\-]{0,24}[\])>*]{0,3} ?(?:\([^)\n]{1,20}\) ?)?[:>：] ?\S"
 )
 _STAMPED: Final = compiled(
     r"[\[(]?\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?[\])]?,? {0,2}[\-–]? ?[<\[]?\pL[\pL ]{0,24}[>\]]?[:>]"
 )
 _NARRATED: Final = compiled(
-    (
-r"(?:user|human|bot|assistant|agent|customer|support|ai|model|message \d+)(?:'s)? (?:then "
-r"|first |next |also |had |has )?"
-)
+    r"(?:user|human|bot|assistant|agent|customer|support|ai|model|message \d+)(?:'s)? (?:then |first |next |also |had |has )?"
     r"(?:said|says|wrote|writes|asked|asks|replied|replies|answered|answers|responded|responds|greeted|typed|sent)"
 )
 _TURN: Final = compiled(r"(?:message|turn|msg|utterance) ?#?\d+")
 _SAYS: Final = compiled(r"\pL+ (?:said|wrote|asked|replied|answered|responded|says|asks|replies|answers)(?:$|[^\pL])")
 _DUMP: Final = compiled(
-    (
-r"traceback \(most recent|(?m:^\s*file \"[^\"\n]+\", line \d+)|(?m:^\s*at "
-r"[^\n]+\([^\n)]*:\d+(?::\d+)?\))|\bat [\pL_.$<>]+(?: [\pL_.$<>]+)? ?\([^\s)]+:\d+(?::\d+)?\)"
-)
-    (
-r"|exception in thread|caused by: [\pL.]+(?:exception|error)|(?:uncaught|unhandled) "
-r"\pL*(?:error|exception|rejection)|\b[\pL.]{2,60}(?:error|exception): [^\n]*(?:\n| at |line "
-r"\d)|panicked at|segmentation fault|core dumped"
-)
-    (
-r"|\d{4}-\d\d-\d\d[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+\-]\d\d:?\d\d)?[ "
-r"|\]\-:]{0,4}\[?(?:trace|debug|info|notice|warn(?:ing)?|error|fatal|critical)\b|(?:debug"
-r"|info|warn(?:ing)?|error|fatal|critical)[ :\]\[]{1,3}\d{4}-\d\d-\d\d|\[(?:debug|info"
-r"|warn(?:ing)?|error|fatal)\]"
-)
-    (
-r"|\"(?:get|post|put|delete|head|patch|options) /[^\"\n]* http/\d|\b(?:get|post|put|delete"
-r"|patch) /[^\s]* http/\d|http/\d(?:\.\d)? \d{3} |\d{3} (?:ok|not found|internal server "
-r"error)\n"
-)
-    (
-r"|(?m:^commit [0-9a-f]{7,40}\b)|diff --git |(?m:^@@ -\d+)|(?m:^index [0-9a-f]{7,}\.\.)"
-r"|(?m:^[\-d][rwx\-]{9}[ .@+])|\b[\-d](?:[r\-][w\-][x\-]){3} +\d+ |(?m:^total \d+$)"
-r"|(?m:^[$#%] ?[a-z][\w\-]*(?: |$))|\bnpm (?:err!|warn)|\w+@[\w\-]+:[~/][^\s]*[$#] "
-)
-    (
-r"|name +ready +status|\bcontainer id +image|\(\d+ rows?\)|rows? in set|-{3,}\+-{3,}"
-r"|={3,}\+?={0,3}\n|(?:\|[^|\n]*){3,}\||\|? ?:?-{3,}:? ?\|"
-)
-    (
-r"|<\?xml|<!doctype|</[a-z][\w:\-]*>|</?think(?:ing)?>|</?(?:reasoning|tool_call"
-r"|tool_response|function_results?|output|observation)>|<\|\w+\|>"
-)
-    (
-r"|(?:^|\n|[.] )(?:thought|action|action input|observation|final answer|tool call|tool output"
-r"|tool result|function call)s?:[^\n]*|tool_calls?\b|\b(?:stdout|stderr):|exit code:? \d"
-)
-    (
-r"|on [^\n]{4,80}(?:wrote|schrieb)(?: [^\n:]*)?:|le [^\n]{4,80} a ecrit ?:|el [^\n]{4,80} "
-r"escribio ?:|am [^\n]{4,80} schrieb[^\n:]*:|-{2,} ?(?:original|forwarded|ursprungliche"
-r"|weitergeleitete) (?:message|nachricht)|(?m:^(?:from|von|de): [^\n]+\n(?:(?:sent|date|to|cc"
-r"|subject|gesendet|an|datum|betreff): ?[^\n]+\n?){1,})|(?m:^subject: )"
-)
-    (
-r"|```|~~~|(?m:^(?:async )?def \w+ ?\()|\bdef \w+\([^)\n]*\) ?(?:->[^:\n]*)?:|\bfunction "
-r"?\w*\([^)\n]*\) ?\{|=> ?[{(]|\b(?:public|private|protected) (?:static )?(?:\w+ )?\w+ ?[({]"
-r"|#include ?[<\"]|(?m:^(?:import|from) [\w.{}* ,]+ (?:import [\w., *()]+|from "
-r"['\"][^'\"\n]+['\"];?)$)|(?m:^import [\w.]+;?$)|\bconst \w+ ?=|\blet \w+ ?= ?[^\n]*;|\bvar "
-r"\w+ ?=|console\.log\(|system\.out\.print|\bprint\([^)\n]*\)|\bfunc \w+\(|\bfn \w+\(|<\?php"
-r"|\w+ ?:= ?\w|;\s*\n[^\n]*;\s*(?:\n|$)|(?m:^\s*[{}]\s*$)|\breturn [^\n.]+;|\w+\(\) ?\{|\w+ "
-r"?\{[^}\n]*:[^}\n]*;[^}\n]*\}"
-)
-    (
-r"|\bselect [^\n]+ from \w+(?: where| limit| join| order|;)|\binsert into \w+ ?\(|\bcreate "
-r"table \w+|\bupdate \w+ set \w+ ?=|\bapiversion: ?v?\d|(?m:^kind: \w+$)"
-)
+    r"traceback \(most recent|(?m:^\s*file \"[^\"\n]+\", line \d+)|(?m:^\s*at [^\n]+\([^\n)]*:\d+(?::\d+)?\))|\bat [\pL_.$<>]+(?: [\pL_.$<>]+)? ?\([^\s)]+:\d+(?::\d+)?\)"
+    r"|exception in thread|caused by: [\pL.]+(?:exception|error)|(?:uncaught|unhandled) \pL*(?:error|exception|rejection)|\b[\pL.]{2,60}(?:error|exception): [^\n]*(?:\n| at |line \d)|panicked at|segmentation fault|core dumped"
+    r"|\d{4}-\d\d-\d\d[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+\-]\d\d:?\d\d)?[ |\]\-:]{0,4}\[?(?:trace|debug|info|notice|warn(?:ing)?|error|fatal|critical)\b|(?:debug|info|warn(?:ing)?|error|fatal|critical)[ :\]\[]{1,3}\d{4}-\d\d-\d\d|\[(?:debug|info|warn(?:ing)?|error|fatal)\]"
+    r"|\"(?:get|post|put|delete|head|patch|options) /[^\"\n]* http/\d|\b(?:get|post|put|delete|patch) /[^\s]* http/\d|http/\d(?:\.\d)? \d{3} |\d{3} (?:ok|not found|internal server error)\n"
+    r"|(?m:^commit [0-9a-f]{7,40}\b)|diff --git |(?m:^@@ -\d+)|(?m:^index [0-9a-f]{7,}\.\.)|(?m:^[\-d][rwx\-]{9}[ .@+])|\b[\-d](?:[r\-][w\-][x\-]){3} +\d+ |(?m:^total \d+$)|(?m:^[$#%] ?[a-z][\w\-]*(?: |$))|\bnpm (?:err!|warn)|\w+@[\w\-]+:[~/][^\s]*[$#] "
+    r"|name +ready +status|\bcontainer id +image|\(\d+ rows?\)|rows? in set|-{3,}\+-{3,}|={3,}\+?={0,3}\n|(?:\|[^|\n]*){3,}\||\|? ?:?-{3,}:? ?\|"
+    r"|<\?xml|<!doctype|</[a-z][\w:\-]*>|</?think(?:ing)?>|</?(?:reasoning|tool_call|tool_response|function_results?|output|observation)>|<\|\w+\|>"
+    r"|(?:^|\n|[.] )(?:thought|action|action input|observation|final answer|tool call|tool output|tool result|function call)s?:[^\n]*|tool_calls?\b|\b(?:stdout|stderr):|exit code:? \d"
+    r"|on [^\n]{4,80}(?:wrote|schrieb)(?: [^\n:]*)?:|le [^\n]{4,80} a ecrit ?:|el [^\n]{4,80} escribio ?:|am [^\n]{4,80} schrieb[^\n:]*:|-{2,} ?(?:original|forwarded|ursprungliche|weitergeleitete) (?:message|nachricht)|(?m:^(?:from|von|de): [^\n]+\n(?:(?:sent|date|to|cc|subject|gesendet|an|datum|betreff): ?[^\n]+\n?){1,})|(?m:^subject: )"
+    r"|```|~~~|(?m:^(?:async )?def \w+ ?\()|\bdef \w+\([^)\n]*\) ?(?:->[^:\n]*)?:|\bfunction ?\w*\([^)\n]*\) ?\{|=> ?[{(]|\b(?:public|private|protected) (?:static )?(?:\w+ )?\w+ ?[({]|#include ?[<\"]|(?m:^(?:import|from) [\w.{}* ,]+ (?:import [\w., *()]+|from ['\"][^'\"\n]+['\"];?)$)|(?m:^import [\w.]+;?$)|\bconst \w+ ?=|\blet \w+ ?= ?[^\n]*;|\bvar \w+ ?=|console\.log\(|system\.out\.print|\bprint\([^)\n]*\)|\bfunc \w+\(|\bfn \w+\(|<\?php|\w+ ?:= ?\w|;\s*\n[^\n]*;\s*(?:\n|$)|(?m:^\s*[{}]\s*$)|\breturn [^\n.]+;|\w+\(\) ?\{|\w+ ?\{[^}\n]*:[^}\n]*;[^}\n]*\}"
+    r"|\bselect [^\n]+ from \w+(?: where| limit| join| order|;)|\binsert into \w+ ?\(|\bcreate table \w+|\bupdate \w+ set \w+ ?=|\bapiversion: ?v?\d|(?m:^kind: \w+$)"
 )
 _PAIR: Final = compiled(r"[\"'][\w \-.]+[\"'] ?: ?(?:[\"'\[{\d\-]|true|false|null|none)")
 _YAML_LINE: Final = compiled(r"(?m)^[ \-]*[\w.\-]{1,40}: ?[^\n]*$")
 _TABULAR_LINE: Final = compiled(r"(?m)^[^,;\t|\n]*(?:[,;\t|][^,;\t|\n]*){2,}$")
 
-_URL: Final = compiled((
-r"(?:\b(?:https?|ftp|file|ws|wss|data|javascript)://?|\bjavascript:|\bdata:\w+/|\bwww\.)[^\s]"
-r"|\b[a-z0-9\-]+\.(?:com|net|org|io|dev|app|ai|co|de|fr|es|it|nl|pl|uk|ru|cn|jp|me|xyz|info"
-r"|biz|test|example|site|online)/[^\s]"
-))
+_URL: Final = compiled(r"(?:\b(?:https?|ftp|file|ws|wss|data|javascript)://?|\bjavascript:|\bdata:\w+/|\bwww\.)[^\s]|\b[a-z0-9\-]+\.(?:com|net|org|io|dev|app|ai|co|de|fr|es|it|nl|pl|uk|ru|cn|jp|me|xyz|info|biz|test|example|site|online)/[^\s]")  # fmt: skip
 _MARKUP: Final = compiled(
-    (
-r"</[a-z][^<>\n]*>|<[a-z][a-z0-9]* [^<>\n]*=[^<>\n]*>|<[a-z][a-z0-9]* ?/>|<(?:script|style"
-r"|iframe|img|html|body|head|svg)[ >]|<!--"
-)
+    r"</[a-z][^<>\n]*>|<[a-z][a-z0-9]* [^<>\n]*=[^<>\n]*>|<[a-z][a-z0-9]* ?/>|<(?:script|style|iframe|img|html|body|head|svg)[ >]|<!--"
     r"|\]\([^)\n]+\)|\*\*[^*\n]+\*\*|(?:^|\n)(?:#{1,6} |[>|] )|```|\\(?:begin|frac|text[a-z]*)\{|\\n|\{%"
 )
 _QUESTION_END: Final = compiled(r"[?？؟՞፧⁇][\s\"'”’»)\]]*(?:$|\s)|(?:か|吗|嗎|呢|까)[。.]?$")
 _QUESTION_START: Final = compiled(
     r"^(?:what|how|why|where|who|whose|which)(?:'s| is| are| do| does| did| can| would| should| to| was| were| will)\b"
-    (
-r"|^(?:can|could|would|will|do|did|are|should|may|might|have) (?:you|i|we|u|ya)\b|^(?:is|are"
-r"|does|did) (?:there|it|this|that) (?:any|a|an|possible|safe|ok|okay)\b"
-)
+    r"|^(?:can|could|would|will|do|did|are|should|may|might|have) (?:you|i|we|u|ya)\b|^(?:is|are|does|did) (?:there|it|this|that) (?:any|a|an|possible|safe|ok|okay)\b"
 )
 _TASK: Final = any_of(
-    (
-"write tell give send show explain generate create translate summarize summarise describe "
-"list help find search book "
-)
+    "write tell give send show explain generate create translate summarize summarise describe list help find search book "
     "remind open draft make fix check look print compute calculate convert answer respond reply imagine suppose "
     "complete continue repeat decode correct fetch discuss act compose analyze analyse classify compare identify solve "
     "extract rewrite rephrase paraphrase edit review provide produce develop design build implement schedule order buy "
     "reserve cancel add remove delete update set turn play read recommend suggest outline elaborate define categorize "
-    (
-"categorise reflect explore affirm enclose initialize begin start submit forward share note "
-"pretend choose pick rank "
-)
+    "categorise reflect explore affirm enclose initialize begin start submit forward share note pretend choose pick rank "
     "evaluate debug run execute inject validate verify confirm advise teach guide walk assume store save insert"
 )
 _OBJECT: Final = any_of(
@@ -145,82 +72,28 @@ _OBJECT: Final = any_of(
     "something anything everything again please"
 )
 _REQUEST: Final = compiled(
-    (
-r"^(?:(?:please|pls|kindly|now|then|also|ok|okay|hey|hi|hello|so|and|first|next|just|let's"
-r"|lets|let us)[, ]+)+"
-) + _TASK + r"(?:$|[^\pL'’-])"
+    r"^(?:(?:please|pls|kindly|now|then|also|ok|okay|hey|hi|hello|so|and|first|next|just|let's|lets|let us)[, ]+)+" + _TASK + r"(?:$|[^\pL'’-])"
     r"|^" + _TASK + r" (?:\pL+ )?" + _OBJECT + r"(?:$|[^\pL])"
     r"|^(?:i need you to|i want you to|i would like you to|i'd like you to|you (?:must|should|need to|have to|will) )"
     r"|(?:^|[.!?] )(?:please|kindly) " + _TASK + r"(?:$|[^\pL'’-])"
     r"|^" + any_of(
-        (
-"schreib schreibe erklare erklar zeig zeige gib_mir sag_mir ubersetze fasse_* nenne_mir "
-"hilf_mir erstelle bitte_schreib* "
-)
-        (
-"bitte_erklar* bitte_zeig* bitte_gib ecris ecrivez explique-moi expliquez montre-moi "
-"donne-moi donnez-moi dis-moi dites-moi traduis traduisez resume-moi "
-)
-        (
-"escribe escribeme explicame dime muestrame dame traduce resume_* ayudame escreva explique_* "
-"diga-me mostre traduza ajude-me scrivi scrivimi "
-)
-        (
-"spiegami spiega_* dimmi mostrami traduci riassumi aiutami schrijf leg_uit vertel_me geef_me "
-"vertaal napisz wyjasnij powiedz_mi pokaz_mi "
-)
+        "schreib schreibe erklare erklar zeig zeige gib_mir sag_mir ubersetze fasse_* nenne_mir hilf_mir erstelle bitte_schreib* "
+        "bitte_erklar* bitte_zeig* bitte_gib ecris ecrivez explique-moi expliquez montre-moi donne-moi donnez-moi dis-moi dites-moi traduis traduisez resume-moi "
+        "escribe escribeme explicame dime muestrame dame traduce resume_* ayudame escreva explique_* diga-me mostre traduza ajude-me scrivi scrivimi "
+        "spiegami spiega_* dimmi mostrami traduci riassumi aiutami schrijf leg_uit vertel_me geef_me vertaal napisz wyjasnij powiedz_mi pokaz_mi "
         "przetlumacz напиши объясни расскажи покажи переведи помоги yaz_bana bana_* cevir"
     ) + r"(?:$|[^\pL])"
-    (
-r"|^(?:请(?:帮|给|告诉|写|翻译|解释|总结)|請(?:幫|給|告訴|寫)|帮我|幫我|告诉我|给我)"
-r"|(?:てください|て下さい|教えて|해줘|해 ?주세요|알려줘)[。.!]?$|^(?:اكتب|اشرح|اخبرني|ترجم)"
-)
-)
+    r"|^(?:请(?:帮|给|告诉|写|翻译|解释|总结)|請(?:幫|給|告訴|寫)|帮我|幫我|告诉我|给我)|(?:てください|て下さい|教えて|해줘|해 ?주세요|알려줘)[。.!]?$|^(?:اكتب|اشرح|اخبرني|ترجم)"
+)  # fmt: skip
 _REFUSAL: Final = compiled(
-    (
-r"\bi(?:'m| am) (?:sorry|afraid|unable to|not able to)[, ]|\bi (?:can't|cannot|can not|won't"
-r"|will not|couldn't|could not|am unable to) (?:help|assist|provide|comply|fulfil|answer"
-r"|discuss|share that|extract|support|engage|continue|generate|process|do that|find any"
-r"|identify any|complete (?:this|that)|respond|disclose|determine)"
-)
-    (
-r"|\bas an? (?:ai|llm|large language model|language model|artificial)|\bi(?:'m| am) (?:just "
-r"|only )?an? (?:ai|llm|large language model|language model|virtual assistant)\b|against my "
-r"(?:guidelines|programming|policy)|\b(?:here (?:are|is) (?:the|a|your|some)|sure[,!]"
-r"|certainly[,!]|of course[,!])"
-)
-    (
-r"|^(?:there (?:is|are) )?no (?:new |relevant |personal |durable |user |useful |memorable "
-r")*(?:facts?|information|memor(?:y|ies)|data|details|preferences)\b|nothing (?:to (?:note"
-r"|remember|extract|store|save)|worth)|(?:not|none|never) (?:provided|specified|mentioned"
-r"|available|stated|given|applicable|disclosed)[. ]*$"
-)
-    (
-r"|es tut mir leid|tut mir leid[, ]|ich kann (?:dir |ihnen |dabei |das |diese )*(?:leider "
-r")?nicht (?:helfen|beantworten|weiter)|als (?:ki|sprachmodell)|je suis desole|desole[, ]|je "
-r"ne peux pas (?:vous |t')?(?:aider|repondre|fournir)|en tant qu(?:e|')\s?(?:ia|modele)|lo "
-r"siento[, ]|no puedo (?:ayudar|proporcionar|responder)|como (?:modelo de lenguaje|ia\b|una "
-r"ia|um modelo de linguagem|uma ia)|sinto muito|desculpe[, ]|nao posso (?:ajudar|fornecer"
-r"|responder)|mi dispiace[, ]|non posso (?:aiutar|fornire|rispondere)|het spijt me|ik kan "
-r"(?:je |u )?(?:daar|hier)?\w* ?niet (?:mee |bij )?helpen|przykro mi|nie moge (?:pomoc"
-r"|odpowiedziec|udzielic)|к сожалению, я не могу|я не могу (?:помочь|ответить)|抱歉"
-r"|对不起，我|我无法|作为(?:一个)?(?:ai|人工智能|语言模型)|申し訳|お手伝いできません|죄송"
-r"|도와드릴 수 없|عذرا|اسف، لا|لا يمكنني"
-)
+    r"\bi(?:'m| am) (?:sorry|afraid|unable to|not able to)[, ]|\bi (?:can't|cannot|can not|won't|will not|couldn't|could not|am unable to) (?:help|assist|provide|comply|fulfil|answer|discuss|share that|extract|support|engage|continue|generate|process|do that|find any|identify any|complete (?:this|that)|respond|disclose|determine)"
+    r"|\bas an? (?:ai|llm|large language model|language model|artificial)|\bi(?:'m| am) (?:just |only )?an? (?:ai|llm|large language model|language model|virtual assistant)\b|against my (?:guidelines|programming|policy)|\b(?:here (?:are|is) (?:the|a|your|some)|sure[,!]|certainly[,!]|of course[,!])"
+    r"|^(?:there (?:is|are) )?no (?:new |relevant |personal |durable |user |useful |memorable )*(?:facts?|information|memor(?:y|ies)|data|details|preferences)\b|nothing (?:to (?:note|remember|extract|store|save)|worth)|(?:not|none|never) (?:provided|specified|mentioned|available|stated|given|applicable|disclosed)[. ]*$"
+    r"|es tut mir leid|tut mir leid[, ]|ich kann (?:dir |ihnen |dabei |das |diese )*(?:leider )?nicht (?:helfen|beantworten|weiter)|als (?:ki|sprachmodell)|je suis desole|desole[, ]|je ne peux pas (?:vous |t')?(?:aider|repondre|fournir)|en tant qu(?:e|')\s?(?:ia|modele)|lo siento[, ]|no puedo (?:ayudar|proporcionar|responder)|como (?:modelo de lenguaje|ia\b|una ia|um modelo de linguagem|uma ia)|sinto muito|desculpe[, ]|nao posso (?:ajudar|fornecer|responder)|mi dispiace[, ]|non posso (?:aiutar|fornire|rispondere)|het spijt me|ik kan (?:je |u )?(?:daar|hier)?\w* ?niet (?:mee |bij )?helpen|przykro mi|nie moge (?:pomoc|odpowiedziec|udzielic)|к сожалению, я не могу|я не могу (?:помочь|ответить)|抱歉|对不起，我|我无法|作为(?:一个)?(?:ai|人工智能|语言模型)|申し訳|お手伝いできません|죄송|도와드릴 수 없|عذرا|اسف، لا|لا يمكنني"
 )
 _GREETING: Final = compiled(
-    (
-r"^(?:hi|hello|hey|howdy|greetings|good (?:morning|afternoon|evening|day|night)|thanks?|thank "
-r"you|thx|bye|goodbye|see you|welcome|cheers|hallo|guten (?:tag|morgen|abend)|moin|danke"
-r"|tschuss|bonjour|salut|bonsoir|merci|au revoir|hola|buenos dias|buenas tardes|gracias|adios"
-r"|ola|bom dia|obrigad[oa]|ciao|buongiorno|grazie|dag|hoi|bedankt|czesc|dzien dobry|dziekuje"
-r"|привет|здравствуйте|спасибо|merhaba|tesekkurler|你好|您好|谢谢|謝謝|こんにちは|ありがとう"
-r"|안녕하세요|감사합니다|مرحبا|شكرا|السلام عليكم|नमस्ते|धन्यवाद)"
-)
-    (
-r"(?: (?:there|all|everyone|again|you|so much|very much|a lot|for [\pL ]{1,30}|and [\pL "
-r"]{1,20}|ございます))*(?:[\s!.,。！،]*$|[!,.] )"
-)
+    r"^(?:hi|hello|hey|howdy|greetings|good (?:morning|afternoon|evening|day|night)|thanks?|thank you|thx|bye|goodbye|see you|welcome|cheers|hallo|guten (?:tag|morgen|abend)|moin|danke|tschuss|bonjour|salut|bonsoir|merci|au revoir|hola|buenos dias|buenas tardes|gracias|adios|ola|bom dia|obrigad[oa]|ciao|buongiorno|grazie|dag|hoi|bedankt|czesc|dzien dobry|dziekuje|привет|здравствуйте|спасибо|merhaba|tesekkurler|你好|您好|谢谢|謝謝|こんにちは|ありがとう|안녕하세요|감사합니다|مرحبا|شكرا|السلام عليكم|नमस्ते|धन्यवाद)"
+    r"(?: (?:there|all|everyone|again|you|so much|very much|a lot|for [\pL ]{1,30}|and [\pL ]{1,20}|ございます))*(?:[\s!.,。！،]*$|[!,.] )"
 )
 _EMPTY_WORDS: Final = frozenset(
     """ok okay yes no yeah yep nope none null n/a na nil unknown true false undefined empty nothing something test todo tbd

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from llm.client import ChatMessage
+from llm.offline_rules.extract import drafts_of
+from llm.offline_rules.keys import canonical
 from llm.offline_rules.verbs import lemma
 from llm.offline_rules.words import word_set
 
@@ -37,7 +39,7 @@ _TOPICS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = tuple(
         (
             r"\b(?:where|what|who|which company) (?:do|am) i (?:work|do for|employed)|\bmy (?:job|work|employer|"
             r"company|profession|occupation|role)\b|\bfor a living\b",
-            ("work.role", "work.employer", "work"),
+            ("work.role", "work.employer", "work.status", "work.field", "work.schedule"),
         ),
         (
             r"\b(?:can'?t|cannot|can not|should(?: not|n't)|may not|do(?: not|n't)) i eat\b|\bi (?:can'?t|cannot|"
@@ -116,7 +118,8 @@ _QUESTION = re.compile(
     r"draft|compare|summari[sz]e|fix)\b",
     re.IGNORECASE,
 )
-_MINE = re.compile(r"\b(?:i|i'm|i've|my|me|mine|we|our|us)\b", re.IGNORECASE)
+_MINE = re.compile(r"(?<!tell )(?<!show )(?<!give )(?<!help )\b(?:i|i'm|i've|my|me|mine|we|our|us)\b", re.IGNORECASE)
+_ADVICE = re.compile(r"\b(?:recommend|suggest|should i|shall i|ideas? for|plan|cook|recipe)\b", re.IGNORECASE)
 MAX_LINES = 8
 
 
@@ -137,7 +140,7 @@ def answer(messages: Sequence[ChatMessage]) -> str:
     if _ABOUT_MODEL.search(said):
         return (
             "I am the offline rule-based model of this server (offline-rules-1). I run without a network and without a "
-            "language model: I can note what you tell me about yourself and answer questions from it, and little else."
+            "language model: I can answer questions from what you told me in earlier conversations, and little else."
         )
     if _EVERYTHING.search(said):
         return _everything(known)
@@ -179,10 +182,13 @@ def _from_memory(said: str, known: list[Known]) -> str:
     question = _last_question(said)
     found = relevant(question, known)
     if found:
+        lead = "From what you told me earlier:"
+        if _ADVICE.search(question):
+            lead = "I am a rule-based model and cannot advise you, but from what you told me earlier:"
         if len(found) == 1:
-            return f"From what you told me earlier: {_to_you(found[0].content)}"
-        listed = "\n".join(f"- {_to_you(line.content)}" for line in found[:MAX_LINES])
-        return f"From what you told me earlier:\n{listed}"
+            return f"{lead} {found[0].content}"
+        listed = "\n".join(f"- {line.content}" for line in found[:MAX_LINES])
+        return f"{lead}\n{listed}"
     if _MINE.search(question):
         return "I do not know that: you have not told me, or it is not in what I may remember here."
     return (
@@ -207,7 +213,7 @@ def relevant(question: str, known: Sequence[Known]) -> list[Known]:
     scored = []
     for position, line in enumerate(known):
         words = len(asked & (_stems(line.content) | _stems(line.key.replace(".", " ").replace("_", " "))))
-        topical = next((2.5 - 0.1 * at for at, prefix in enumerate(prefixes) if _under(line.key, prefix)), 0.0)
+        topical = next((2.5 - 0.1 * at for at, prefix in enumerate(prefixes) if _under(canonical(line.key), prefix)), 0.0)
         if prefixes and not topical and words < 2:
             words = 0  # one shared word does not beat a clear topic
         score = topical + words
@@ -233,18 +239,11 @@ def _stems(text: str) -> set[str]:
     return stems
 
 
-def _to_you(content: str) -> str:
-    """Leave the words as they are noted: a rewrite could change what the member said."""
-    return content
-
-
 def _to_statement(said: str, known: list[Known]) -> str:
     if _THANKS.match(said):
         return "You are welcome."
     if _BYE.search(said) and len(said.split()) < 12:
         return "Goodbye."
-    from llm.offline_rules.extract import drafts_of
-
     noted = drafts_of(said, date(2000, 1, 3))  # only whether there is something; its dates are not shown
     hello = "Hello. " if _GREETING.match(said) else ""
     if noted:
