@@ -231,6 +231,11 @@ def compiled(source: str) -> Any:
     return re2.compile("".join(parts), _OPTIONS)
 
 
+def word_set(words: str) -> frozenset[str]:
+    """Return the words of a text that are written apart by spaces."""
+    return frozenset(words.split())
+
+
 def any_of(words: str) -> str:
     """Return a pattern for one of the words, which are written apart by spaces and folded like the text is.
 

@@ -1,7 +1,7 @@
 """Runs calls in threads that start at once, each with a database connection of its own; must not assert anything."""
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 from django.db import connection
@@ -21,13 +21,13 @@ def together[T](*calls: Callable[[], T]) -> list[T | Exception]:
 
     with ThreadPoolExecutor(len(calls)) as pool:
         futures = [pool.submit(run, call) for call in calls]
-        return [_outcome(future) for future in futures]
-
-
-def _outcome[T](future: Future[T]) -> T | Exception:
-    error = future.exception(timeout=30)
-    if error is None:
-        return future.result()
-    if isinstance(error, Exception):
-        return error
-    raise error
+    outcomes: list[T | Exception] = []
+    for future in futures:
+        error = future.exception()
+        if error is None:
+            outcomes.append(future.result())
+        elif isinstance(error, Exception):
+            outcomes.append(error)
+        else:
+            raise error
+    return outcomes

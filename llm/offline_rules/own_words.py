@@ -115,7 +115,9 @@ def _without_quotations(line: str) -> str:
         inner = found[1].strip()
         words = inner.split()
         named = sum(word[:1].isupper() or word[:1].isdigit() for word in words)
-        speech = _SAYING.search(line[max(0, found.start() - 40) : found.start()]) or (_FIRST_PERSON.search(inner) and len(words) > 3)
+        speech = _SAYING.search(line[max(0, found.start() - 40) : found.start()]) or (
+            _FIRST_PERSON.search(inner) and len(words) > 3
+        )
         if words and named * 2 >= len(words) and len(words) <= 8 and not speech:
             return f'"{inner.rstrip(",.")}"' + ("," if inner.endswith(",") else "")
         return " it "  # a pronoun, so that no fact is built upon the gap

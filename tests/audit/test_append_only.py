@@ -48,9 +48,9 @@ def test_t03_a_delete_is_refused(event: AuditEvent) -> None:
 
 
 def test_t03_an_event_goes_when_the_act_is_rolled_back(owner: User) -> None:
-    with pytest.raises(ZeroDivisionError), transaction.atomic():
+    with transaction.atomic():
         record("test.undone", actor=owner)
-        raise ZeroDivisionError
+        transaction.set_rollback(True)
     assert not AuditEvent.objects.filter(action="test.undone").exists()
 
 

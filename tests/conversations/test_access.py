@@ -8,13 +8,12 @@ from django.http import Http404
 from django.utils import timezone
 
 from accounts.models import Organization, User
-from accounts.services import remove_member
+from accounts.services import remove_member, set_membership
 from agents.models import Agent
 from agents.permissions import grant, revoke
 from conversations.access import read_by_others, session_for, sessions_for
 from conversations.models import Participant, Session
 from tests.factories import make_agent, make_organization, make_session, make_user
-from accounts.services import set_membership
 
 pytestmark = pytest.mark.django_db
 

@@ -15,10 +15,10 @@ from typing import Any
 
 SCOPE = ("organization_id", "user_id", "agent_id")
 type Answer = dict[str, Any]
-type Race = Callable[[int, Callable[[], None], Any, Answer], Answer]
+type Race = Callable[[int, Callable[[], object], Any, Answer], Answer]
 
 
-def record(number: int, start: Callable[[], None], scope: Any, given: Answer) -> Answer:
+def record(number: int, start: Callable[[], object], scope: Any, given: Answer) -> Answer:
     """Record a candidate; `{n}` in key and body is the racer's number."""
     from django.db import transaction
     from django.utils import timezone
@@ -36,7 +36,7 @@ def record(number: int, start: Callable[[], None], scope: Any, given: Answer) ->
     return {"by_status": dict(outcome.by_status), "refusals": dict(outcome.refusals)}
 
 
-def edit(number: int, start: Callable[[], None], scope: Any, given: Answer) -> Answer:
+def edit(number: int, start: Callable[[], object], scope: Any, given: Answer) -> Answer:
     """Edit the fact; with `delete_from` set, racers from that number on delete it instead."""
     from django.utils import timezone
 
@@ -56,7 +56,7 @@ def edit(number: int, start: Callable[[], None], scope: Any, given: Answer) -> A
     return {"won": body}
 
 
-def withdraw(number: int, start: Callable[[], None], scope: Any, given: Answer) -> Answer:
+def withdraw(number: int, start: Callable[[], object], scope: Any, given: Answer) -> Answer:
     """Racer 0 withdraws consent and counts the rows then; the others write until they are told that it is over."""
     from django.db import transaction
     from django.utils import timezone
@@ -95,7 +95,7 @@ def _run(race: str, number: int, barrier: Barrier, results: Any, given: Answer) 
 
     scope = Scope(*(uuid.UUID(given[name]) for name in SCOPE))
     try:
-        answer = RACES[race](number, lambda: barrier.wait(timeout=20) and None, scope, given)
+        answer = RACES[race](number, lambda: barrier.wait(timeout=20), scope, given)
     except Exception as error:
         answer = {"error": repr(error)}
         barrier.abort()

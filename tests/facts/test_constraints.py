@@ -138,9 +138,7 @@ def test_f04_nothing_in_the_database_holds_a_fact_or_an_unkeyed_hash_of_it(
     record_facts(consented, candidate(texts["key"], texts["other"]))  # a duplicate
     first = Fact.objects.get(status="active")
     edit_fact(scope=consented, fact_id=first.pk, body=texts["edited"], actor=owner, now=timezone.now())
-    delete_fact(
-        scope=consented, fact_id=Fact.objects.get(status="conflict").pk, actor=owner, now=timezone.now()
-    )
+    delete_fact(scope=consented, fact_id=Fact.objects.get(status="conflict").pk, actor=owner, now=timezone.now())
     dump = whole_database()
     assert str(first.pk) in dump  # the dump is worth looking at
     assert "fact.edit" in dump

@@ -310,5 +310,3 @@ def test_f06_a_deleted_fact_can_be_recorded_again(consented: Scope, owner: User)
         assert record_facts(consented, candidate(), now=NOW).by_status == {"active": 1}
         delete(consented, owner, fact_of(consented, "Lives in Porto."), NOW)
     assert statuses(consented) == {"deleted": 3}
-
-

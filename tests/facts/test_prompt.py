@@ -1,4 +1,4 @@
-"""P01–P06: what the next turn receives, to the character, and that a failure of memory never becomes one of the turn."""
+"""P01–P06: what the next turn receives, to the character; a failure of memory is never one of the turn."""
 
 import uuid
 from collections.abc import Callable
@@ -29,7 +29,9 @@ DOCUMENTED = (
 )
 
 
-def fact(key: str = "home.city", body: str = "Lives in Porto.", *, confidence: float = 0.9, days: int = 0) -> PromptFact:
+def fact(
+    key: str = "home.city", body: str = "Lives in Porto.", *, confidence: float = 0.9, days: int = 0
+) -> PromptFact:
     return PromptFact(uuid.uuid4(), key, body, confidence, NOW - days * DAY)
 
 
@@ -229,7 +231,9 @@ OTHER = '{"primary": "x", "keys": {"x": {"key": "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("keyring", "code"), [("", "keyring_missing"), ("{}", "keyring_malformed"), (OTHER, "unknown_kek")])
+@pytest.mark.parametrize(
+    ("keyring", "code"), [("", "keyring_missing"), ("{}", "keyring_malformed"), (OTHER, "unknown_kek")]
+)
 def test_p05_without_the_right_keyring_the_turn_goes_on_without_memory(
     consented: Scope, settings: Settings, keyring: str, code: str
 ) -> None:
