@@ -31,7 +31,7 @@ class UserManager(BaseUserManager["User"]):
         return self.get_queryset().with_email(email)
 
     def create_user(self, email: str, password: str | None = None, **extra: Any) -> "User":
-        user = self.model(email=self.normalize_email(email), **extra)
+        user = self.model(email=self.normalize_email(email.strip()), **extra)
         user.set_password(password)
         user.save(using=self._db)
         return user

@@ -16,6 +16,7 @@ LABELS: Final = ("pii", "secret", "injection", "transcript")
 TARGETS: Final = {"pii": 0.92, "secret": 0.97, "injection": 0.95, "transcript": 0.99}
 MAX_WRONG_REFUSALS: Final = 0.02
 MAX_P99_MS: Final = 10.0  # for 4,000 characters
+WARM_UP: Final = 20  # the first texts build the matcher's tables, once per process
 MAX_WORST_MS: Final = 50.0  # for 16,000 characters made to be slow
 
 
@@ -74,17 +75,19 @@ def _share(part: int, whole: int) -> float:
     return round(part / whole, 4) if whole else 0.0
 
 
-def measure_time(texts: list[str], *, repeats: int = 200) -> dict[str, float | str]:
+def measure_time(texts: list[str], *, repeats: int = 400) -> dict[str, Any]:
     """Return p50 and p99 of screening 4,000 characters of ordinary prose, and the worst of the adversarial texts."""
     rng = random.Random(4)
     prose = [text for text in texts if screen("", text).accepted] or ["Likes green tea and long walks in the hills."]
+    screen("", "reads 0999 999-9999 aloud")  # loads the numbering plans of all regions, once per process
     times = []
-    for _ in range(repeats):
+    for _ in range(repeats + WARM_UP):
         text = ""
         while len(text) < 4000:
             text += rng.choice(prose).replace("\n", " ") + " "
         times.append(_milliseconds(text[:4000]))
-    worst = {name: min(_milliseconds(text) for _ in range(3)) for name, text in adversarial().items()}
+    times = times[WARM_UP:]
+    worst = {name: worst_milliseconds(text) for name, text in adversarial().items()}
     slowest = max(worst, key=lambda name: worst[name])
     return {
         "p50_ms": round(statistics.median(times), 2),
@@ -92,6 +95,11 @@ def measure_time(texts: list[str], *, repeats: int = 200) -> dict[str, float | s
         "worst_ms": round(worst[slowest], 2),
         "worst_text": slowest,
     }
+
+
+def worst_milliseconds(text: str) -> float:
+    """Return the time of one text, as the least of three, so that a cold cache does not count."""
+    return min(_milliseconds(text) for _ in range(3))
 
 
 def _milliseconds(text: str) -> float:

@@ -9,9 +9,11 @@ import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from encryption import envelope
+
+MAX_KEY_ID: Final = 64  # characters; the column of the wrapped keys
 
 
 class KeyringError(Exception):
@@ -82,6 +84,8 @@ def parse_keyring(text: str) -> Keyring:
     if not known:
         raise KeyringError("malformed", "The keyring's primary key is not among its keys.")
     for key_id, key in keys.items():
+        if not 0 < len(key_id) <= MAX_KEY_ID:
+            raise KeyringError("malformed", f"A key id of the keyring does not have 1 to {MAX_KEY_ID} characters.")
         if len(key) != envelope.KEY_BYTES:
             raise KeyringError("malformed", f"Key {key_id} of the keyring does not have 32 bytes.")
         if checks[key_id] != check_value(key):

@@ -124,6 +124,8 @@ def _items(value: Any) -> list[Any]:
         value = wrapped
     if isinstance(value, list):
         return value
+    if isinstance(value, dict) and not any(value.values()):  # {"facts": null}
+        return []
     return [value] if value else []
 
 

@@ -3,127 +3,85 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
+from itertools import pairwise
 from typing import Any, Final
 
-import re2
-
-from screening.text import compiled, fold, visible
+from extraction.vocabulary import (
+    ALSO_NO_NUMBER,
+    HAN_DIGITS,
+    MONTHS,
+    NEAR_NOW,
+    NO_NAME,
+    ORDINAL_OF,
+    PEOPLE_OF,
+    SCALE_OF,
+    SEASONS,
+    SPANS,
+    TEN_OF,
+    UNIT_OF,
+    VERBS,
+    WEEKDAYS,
+)
+from screening.text import compiled, fold, visible, word_set
 
 _WORD: Final = compiled(r"[\pL\pN]+(?:['][\pL]+)?")
 _NUMBER: Final = compiled(r"\d+(?:[.,:]\d+)*")
 _QUOTED: Final = compiled(r"\"([^\"\n]+)\"|(?:^|[ (])'([^'\n]{2,}?)'(?:$|[ ).,;:!?])")
 _SENTENCE: Final = compiled(r"(?:^|[.!?:\n] +|^[\"'(]+)$")
 
-_FENCE: Final = re2.compile(r"(?s)(?:```|~~~).*?(?:```|~~~|$)")
-_MARKED: Final = re2.compile(r"(?is)<(?:blockquote|quote|pre|code)>.*?(?:</(?:blockquote|quote|pre|code)>|$)|\[quote[^\]]*\].*?(?:\[/quote\]|$)")  # fmt: skip
-_FORWARDED: Final = re2.compile(
+_FENCE: Final = compiled(r"(?s)(?:```|~~~).*?(?:```|~~~|$)")
+_MARKED: Final = compiled(
+    r"(?is)<(?:blockquote|quote|pre|code)>.*?(?:</(?:blockquote|quote|pre|code)>|$)"
+    r"|\[quote[^\]]*\].*?(?:\[/quote\]|$)"
+)
+_FORWARDED: Final = compiled(
     r"(?im)^[ >*]*(?:-{2,} ?(?:original|forwarded|urspr\S+|weitergeleitete|message|messaggio|mensaje|mensagem)[^\n]*"
-    r"|begin forwarded message[^\n]*|(?:on|am|le|el|il|em|op|w dniu) [^\n]*\b(?:wrote|schrieb|a écrit|escribió|ha scritto|escreveu|schreef)\b[^\n]*:?"
-    r"|(?:from|von|de|da|van|od) ?: [^\n]+\n[ >*]*(?:sent|date|to|cc|subject|gesendet|datum|an|betreff|envoyé|à|objet|enviado|para|asunto|data|inviato|assunto) ?:[^\n]*)$"
-    r"|^[^\n]*\b(?:here is|here's|this is|see|below is|pasted|pasting|forwarding|hier ist|voici|aquí está|ecco)\b[^\n]*\b(?:e-?mail|mail|message|letter|article|text|post|review|transcript|conversation|chat|log|document|note|brief|nachricht|artikel|lettre|correo|carta|lettera)\b[^\n]*:[ ]*$"
+    r"|begin forwarded message[^\n]*|(?:on|am|le|el|il|em|op|w dniu) [^\n]*\b(?:wrote|schrieb|a écrit"
+    r"|escribió|ha scritto|escreveu|schreef)\b[^\n]*:?"
+    r"|(?:from|von|de|da|van|od) ?: [^\n]+\n[ >*]*(?:sent|date|to|cc|subject|gesendet|datum|an|betreff|envoyé"
+    r"|à|objet|enviado|para|asunto|data|inviato|assunto) ?:[^\n]*)$"
+    r"|^[^\n]*\b(?:here is|here's|this is|see|below is|pasted|pasting|forwarding|hier ist|voici|aquí está"
+    r"|ecco)\b[^\n]*\b(?:e-?mail|mail|message|letter|article|text|post|review|transcript|conversation|chat"
+    r"|log|document|note|brief|nachricht|artikel|lettre|correo|carta|lettera)\b[^\n]*:[ ]*$"
 )
 _SAID: Final = (
-    r"(?:wrote|writes|said|says|replied|replies|answered|asked|texted|told me|messaged|posted|schrieb|schreibt|sagte|sagt|meinte|a écrit|écrit|a dit|dit"
-    r"|escribió|escribe|dijo|dice|ha scritto|scrive|ha detto|escreveu|escreve|disse|diz|schreef|zei|zegt|napisał\w*|powiedział\w*|написал\w*|сказал\w*|说|說|写道|寫道|言った|書いた)"
+    r"(?:wrote|writes|said|says|replied|replies|answered|asked|texted|told me|messaged|posted|schrieb"
+    r"|schreibt|sagte|sagt|meinte|a écrit|écrit|a dit|dit"
+    r"|escribió|escribe|dijo|dice|ha scritto|scrive|ha detto|escreveu|escreve|disse|diz|schreef|zei|zegt"
+    r"|napisał\w*|powiedział\w*|написал\w*|сказал\w*|说|說|写道|寫道|言った|書いた)"
 )
-_REPORTED: Final = re2.compile(
+_REPORTED: Final = compiled(
     r"(?i)(?:^|[.!?\n] ?|, |\band |\bthen |\bwhat )([^.!?\n:,\"“„«]*?)\b"
     + _SAID
     + r"(?: [^.!?\n:\"“„«]{0,40})?[:,]? ?(?:\"[^\"\n]*(?:\"|$)|“[^”\n]*(?:”|$)|„[^“”\n]*(?:[“”]|$)|«[^»\n]*(?:»|$))"
     r"|(?i)(?:^|[.!?\n] ?)([^.!?\n:]*?)\b" + _SAID + r"(?: [^.!?\n:]{0,40})?: ?[^\n]*"
 )
-_OWN_SUBJECT: Final = re2.compile(r"(?i)(?:^|[^\pL])(?:i|ich|je|j'ai|yo|io|eu|ik|ja|я|我|私)(?:[^\pL]|$)")
-_LONG_QUOTE: Final = re2.compile(r"\"(?:[^\"\s]+\s+){7,}[^\"]*\"|“(?:[^”\s]+\s+){7,}[^”]*”|„(?:[^“”\s]+\s+){7,}[^“”]*[“”]|«(?:[^»\s]+\s+){7,}[^»]*»")  # fmt: skip
-_SPEAKER: Final = re2.compile(r"^[ \-*]*(?:[\[(]?\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?: ?[APap][Mm])?[\])]?,? ?-? ?)?[<\[*]{0,2}([\pL][\pL\pN ._'-]{0,24}?)[>\]*]{0,2} ?[:>] ?\S")  # fmt: skip
-_STAMPED: Final = re2.compile(r"^[ \-*]*[\[(]?\d{1,2}[:.]\d\d")
-_ROLES: Final = frozenset(
-    "user assistant bot ai human agent customer support system chatgpt claude gemini gpt q a".split()
+_OWN_SUBJECT: Final = compiled(r"(?i)(?:^|[^\pL])(?:i|ich|je|j'ai|yo|io|eu|ik|ja|я|我|私)(?:[^\pL]|$)")
+_LONG_QUOTE: Final = compiled(
+    r"\"(?:[^\"\s]+\s+){7,}[^\"]*\"|“(?:[^”\s]+\s+){7,}[^”]*”|„(?:[^“”\s]+\s+){7,}[^“”]*[“”]"
+    r"|«(?:[^»\s]+\s+){7,}[^»]*»"
 )
-
-_UNITS: Final = {
-    "zero null cero nul zerowy": 0, "two zwei zwo deux dos due dois duas twee dwa dwie couple pair paar both beide": 2,
-    "one ein eins eine einen einem einer un une uno una um uma een jeden jedna a an": 1, "three drei trois tres tre drie trzy": 3,
-    "four vier quatre cuatro quattro quatro cztery": 4, "five funf cinq cinco cinque vijf piec": 5, "six sechs seis sei zes szesc": 6,
-    "seven sieben sept siete sette sete zeven siedem": 7, "eight acht huit ocho otto oito osiem": 8, "nine neun neuf nueve nove negen dziewiec": 9,
-    "ten zehn dix diez dieci dez tien dziesiec": 10, "eleven elf onze once undici jedenascie": 11, "twelve zwolf douze doce dodici doze twaalf dwanascie dozen dutzend": 12,
-    "thirteen dreizehn treize trece tredici treze dertien": 13, "fourteen vierzehn quatorze catorce quattordici catorze veertien": 14,
-    "fifteen funfzehn quinze quince quindici vijftien pietnascie": 15, "sixteen sechzehn seize dieciseis sedici dezesseis zestien": 16,
-    "seventeen siebzehn diciassette diecisiete dezessete zeventien": 17, "eighteen achtzehn dieciocho diciotto dezoito achttien": 18,
-    "nineteen neunzehn diecinueve diciannove dezenove negentien": 19,
-}  # fmt: skip
-_TENS: Final = {
-    "twenty zwanzig vingt veinte venti vinte twintig dwadziescia": 20, "thirty dreissig trente treinta trenta trinta dertig trzydziesci": 30,
-    "forty fourty vierzig quarante cuarenta quaranta quarenta veertig czterdziesci": 40, "fifty funfzig cinquante cincuenta cinquanta cinquenta vijftig": 50,
-    "sixty sechzig soixante sesenta sessanta sessenta zestig": 60, "seventy siebzig setenta settanta zeventig": 70,
-    "eighty achtzig ochenta ottanta oitenta tachtig": 80, "ninety neunzig noventa novanta negentig": 90,
-}  # fmt: skip
-_SCALES: Final = {"hundred hundert cent cien ciento cento honderd sto": 100, "thousand tausend mille mil duizend tysiac": 1000, "million millionen millon milione milhao miljoen": 10**6}  # fmt: skip
-_ORDINALS: Final = {"first erste premier primero primo primeiro": 1, "second zweite deuxieme segundo secondo": 2, "third dritte troisieme tercero terzo terceiro": 3, "fourth vierte quatrieme cuarto quarto": 4, "fifth funfte cinquieme quinto": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10}  # fmt: skip
+_SPEAKER: Final = compiled(
+    r"^[ \-*]*(?:[\[(]?\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?: ?[APap][Mm])?[\])]?,? ?-? ?)?[<\[*]{0,2}([\pL][\pL\pN "
+    r"._'-]{0,24}?)[>\]*]{0,2} ?[:>] ?\S"
+)
+_STAMPED: Final = compiled(r"^[ \-*]*[\[(]?\d{1,2}[:.]\d\d")
+_ROLES: Final = word_set("user assistant bot ai human agent customer support system chatgpt claude gemini gpt q a")
 
 
-def _table(words: dict[str, int]) -> dict[str, int]:
-    return {word: value for spellings, value in words.items() for word in spellings.split()}
-
-
-_UNIT_OF: Final = _table(_UNITS)
-_TEN_OF: Final = _table(_TENS)
-_SCALE_OF: Final = _table(_SCALES)
-_ORDINAL_OF: Final = _table(_ORDINALS)
-_HAN_DIGITS: Final = {"一": 1, "二": 2, "两": 2, "兩": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10}  # fmt: skip
-# Words that are as often no number ("one of them", "a dog", "un peu"): in a body they need no proof.
-_ALSO_NO_NUMBER: Final = frozenset("one ein eins eine einen einem einer un une uno una um uma een jeden jedna a an first second both beide paar couple pair null nul tre sei dos due once elf mil cent sto premier primo second".split())  # fmt: skip
-
-_MONTHS: Final = _table({
-    "january jan januar janvier enero gennaio janeiro januari stycznia styczen января январь": 1, "february feb februar fevrier febrero febbraio fevereiro februari lutego luty февраля февраль": 2,
-    "march mar marz mars marzo marco maart marca marzec марта март": 3, "april apr avril abril aprile kwietnia kwiecien апреля апрель": 4, "may mai mayo maggio maio mei maja maj мая май": 5,
-    "june jun juni juin junio giugno junho czerwca czerwiec июня июнь": 6, "july jul juli juillet julio luglio julho lipca lipiec июля июль": 7,
-    "august aug aout agosto augustus sierpnia sierpien августа август": 8, "september sep sept septembre septiembre settembre setembro wrzesnia wrzesien сентября сентябрь": 9,
-    "october oct oktober octobre octubre ottobre outubro okt pazdziernika октября октябрь": 10, "november nov novembre noviembre novembro listopada listopad ноября ноябрь": 11,
-    "december dec dezember decembre diciembre dicembre dezembro dez grudnia grudzien декабря декабрь": 12,
-})  # fmt: skip
-_WEEKDAYS: Final = _table({
-    "monday montag lundi lunes lunedi segunda-feira maandag poniedzialek понедельник 月曜 周一 星期一": 0, "tuesday dienstag mardi martes martedi terca-feira dinsdag wtorek вторник 火曜 周二 星期二": 1,
-    "wednesday mittwoch mercredi miercoles mercoledi quarta-feira woensdag sroda среда 水曜 周三 星期三": 2, "thursday donnerstag jeudi jueves giovedi quinta-feira donderdag czwartek четверг 木曜 周四 星期四": 3,
-    "friday freitag vendredi viernes venerdi sexta-feira vrijdag piatek пятница пятницу 金曜 周五 星期五": 4, "saturday samstag samedi sabado sabato zaterdag sobota sobote суббота субботу 土曜 周六 星期六": 5,
-    "sunday sonntag dimanche domingo domenica zondag niedziela niedziele воскресенье 日曜 周日 星期日": 6,
-})  # fmt: skip
-_SEASONS: Final = _table({
-    "spring fruhling fruhjahr printemps primavera lente wiosna wiosne весна весной 春": 3, "summer sommer ete verano estate verao zomer lato latem лето летом 夏": 6,
-    "autumn fall herbst automne otono autunno outono herfst jesien осень осенью 秋": 9, "winter hiver invierno inverno zima zime зима зимой 冬": 12,
-})  # fmt: skip
-_SPANS: Final = _table({
-    "day days tag tage tagen jour jours dia dias giorno giorni dag dagen dzien dni день дней дня 天": 1,
-    "week weeks woche wochen semaine semaines semana semanas settimana settimane weken tydzien tygodnie tygodni неделя неделю недели недель 週 周 星期": 7,
-    "month months monat monate monaten mois mes meses mese mesi maand maanden miesiac miesiace miesiecy месяц месяца месяцев 月": 30,
-    "year years yr yrs jahr jahre jahren an ans annee annees ano anos anno anni jaar jaren rok lata lat roku год года лет 年": 365,
-    "decade decades jahrzehnt jahrzehnte decennie decada": 3652, "quarter quartal trimestre kwartal": 91, "weekend wochenende fin finde": 7, "fortnight quinzaine quincena": 14,
-})  # fmt: skip
-_NEAR_NOW: Final = _table({
-    "today tonight now heute jetzt aujourd'hui maintenant hoy ahora oggi adesso ora hoje agora vandaag nu dzis dzisiaj teraz сегодня сейчас 今日 今天 现在 今 오늘 اليوم": 1,
-    "yesterday tomorrow gestern morgen ubermorgen vorgestern hier demain ayer manana ieri domani ontem amanha gisteren wczoraj jutro вчера завтра 昨日 明日 昨天 明天 어제 내일 امس غدا": 2,
-    "just recently lately soon currently kurzlich neulich bald gerade recemment bientot pronto recientemente recentemente presto em_breve onlangs binnenkort niedawno wkrotce недавно скоро 最近 刚 もうすぐ": 62,
-})  # fmt: skip
-_MONTH: Final = "(?:" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + ")"
+_MONTH: Final = "(?:" + "|".join(sorted(MONTHS, key=len, reverse=True)) + ")"
 _EXPLICIT: Final = compiled(
-    r"(?P<y>\d{4})[-/.年](?P<m>\d{1,2})(?:[-/.月](?P<d>\d{1,2}))?日?|(?P<d2>\d{1,2})[./-](?P<m2>\d{1,2})[./-](?P<y2>\d{4})"
-    rf"|(?P<d3>\d{{1,2}})(?:st|nd|rd|th|er|º|\.)? ?(?:of |de |di )?(?P<m3>{_MONTH})\.?(?:$|[^\pL])(?:,? ?(?:de |del )?(?P<y3>\d{{4}}))?"
+    r"(?P<y>\d{4})[-/.年](?P<m>\d{1,2})(?:[-/.月](?P<d>\d{1,2}))?日?"
+    r"|(?P<d2>\d{1,2})[./-](?P<m2>\d{1,2})[./-](?P<y2>\d{4})"
+    rf"|(?P<d3>\d{{1,2}})(?:st|nd|rd|th|er|º|\.)? ?(?:of |de |di )?(?P<m3>{_MONTH})\.?(?:$|[^\pL])(?:,? ?(?:de "
+    rf"|del )?(?P<y3>\d{{4}}))?"
     rf"|(?P<m4>{_MONTH})\.? (?P<d4>\d{{1,2}})(?:st|nd|rd|th)?(?:$|[^\d:.])(?:,? ?(?P<y4>\d{{4}}))?"
     rf"|(?P<m5>{_MONTH}),? (?:de |of )?(?P<y5>\d{{4}})|(?P<y6>(?:19|20)\d\d)"
 )
 
-# Capitalized words that name nobody.
-_NO_NAME: Final = frozenset(
-    """i i'm i've i'd i'll user member mr mrs ms dr the ok am pm und der die das mitglied nutzer nutzerin person beruf alter jahr jahre jahren kind
-    kinder kindern sohn tochter frau mann name namen vorname stadt land haus wohnung arbeit firma zeit tag tage tagen woche wochen monat monate monaten sprache
-    allergie urlaub reise uhr morgen abend nacht ernahrung hobby hobbys freund freundin partner partnerin familie eltern mutter vater bruder schwester geschwister
-    geburtstag projekt team sport musik essen thema ziel job leben heimat herkunft wunsch vorliebe moment""".split()
-)
-_PEOPLES: Final = ("french france francais", "spanish spain espanol espana", "dutch netherlands holland", "swiss switzerland", "danish denmark", "polish poland", "welsh wales", "irish ireland", "finnish finland", "swedish sweden", "british britain uk", "german deutsch germany deutschland", "chinese china", "usa american america us")  # fmt: skip
-_PEOPLE_OF: Final = {word: group for group in _PEOPLES for word in group.split()}
-_VERBS: Final = frozenset("is was has lives works likes studies ist hat lebt arbeitet est a vit es tiene vive ha lavora".split())
-_LATIN_RUN: Final = re2.compile(r"[A-Za-z][A-Za-z0-9]+")
-_CJK: Final = re2.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]")
-_KATAKANA: Final = re2.compile(r"[\p{Katakana}ー]{3,}")
+_LATIN_RUN: Final = compiled(r"[A-Za-z][A-Za-z0-9]+")
+_CJK: Final = compiled(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]")
+_KATAKANA: Final = compiled(r"[\p{Katakana}ー]{3,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,13 +114,13 @@ def ungrounded(body: str, cited: Sequence[Cited]) -> str | None:
             rest = rest.replace(match.group(), " ", 1)
     if any(not evidence.counts(value) for value in _numbers(rest, loose=False)):
         return "number"
-    if any(word in _WEEKDAYS and not evidence.weekday(word) for word in _words(rest)):
+    if any(word in WEEKDAYS and not evidence.weekday(word) for word in _words(rest)):
         return "date"
     return None if all(evidence.names(name) for name in _names(shown)) and evidence.shares_script(folded) else "name"
 
 
 def own_words(text: str) -> str:
-    """Return what the writer says herself: without code, quoted lines, forwarded mail, pasted chats, reported speech."""
+    """Return what the writer says herself: no code, quoted lines, forwarded mail, pasted chats or reported speech."""
     text = _MARKED.sub("\n", _FENCE.sub("\n", text.replace("\r\n", "\n")))
     forwarded = _FORWARDED.search(text)
     if forwarded:
@@ -210,25 +168,25 @@ def _numbers(folded: str, *, loose: bool) -> set[float]:
     found = {_value(match.group()) for match in _NUMBER.finditer(folded)}
     total, open_ = 0.0, False
     for word in [*_words(folded.replace("-", " ")), ""]:
-        if word in _SCALE_OF and open_:
-            total *= _SCALE_OF[word]
-        elif word in _TEN_OF:
-            total, open_ = float(_TEN_OF[word]), True
-        elif word in _UNIT_OF and open_ and total >= 20 and total % 10 == 0:
-            total += _UNIT_OF[word]
-        elif word in _UNIT_OF and (loose or word not in _ALSO_NO_NUMBER):
+        if word in SCALE_OF and open_:
+            total *= SCALE_OF[word]
+        elif word in TEN_OF:
+            total, open_ = float(TEN_OF[word]), True
+        elif word in UNIT_OF and open_ and total >= 20 and total % 10 == 0:
+            total += UNIT_OF[word]
+        elif word in UNIT_OF and (loose or word not in ALSO_NO_NUMBER):
             if open_:
                 found.add(total)
-            total, open_ = float(_UNIT_OF[word]), True
+            total, open_ = float(UNIT_OF[word]), True
         elif (value := _compound(word)) is not None:
             total, open_ = float(value), True
         elif word not in ("and", "und", "et", "y", "e", "en", "i") or not open_:
             if open_:
                 found.add(total)
             total, open_ = 0.0, False
-        if loose and word in _ORDINAL_OF:
-            found.add(float(_ORDINAL_OF[word]))
-    return found | ({float(v) for c, v in _HAN_DIGITS.items() if c in folded} if loose else set())
+        if loose and word in ORDINAL_OF:
+            found.add(float(ORDINAL_OF[word]))
+    return found | ({float(v) for c, v in HAN_DIGITS.items() if c in folded} if loose else set())
 
 
 def _value(text: str) -> float:
@@ -245,8 +203,8 @@ def _compound(word: str) -> int | None:
     """Return the value of a German or Dutch compound such as "funfundzwanzig", or None."""
     for glue in ("und", "en"):
         unit, found, ten = word.partition(glue)
-        if found and unit in _UNIT_OF and ten in _TEN_OF:
-            return _UNIT_OF[unit] + _TEN_OF[ten]
+        if found and unit in UNIT_OF and ten in TEN_OF:
+            return UNIT_OF[unit] + TEN_OF[ten]
     return None
 
 
@@ -256,10 +214,10 @@ def _date_parts(match: Any) -> tuple[int | None, int | None, int | None] | None:
     day = next((named[name] for name in ("d", "d2", "d3", "d4") if named.get(name)), None)
     month = next((named[name] for name in ("m", "m2", "m3", "m4", "m5") if named.get(name)), None)
     year = next((named[name] for name in ("y", "y2", "y3", "y4", "y5", "y6") if named.get(name)), None)
-    number = int(month) if month and month.isdigit() else _MONTHS.get(month or "")
+    number = int(month) if month and month.isdigit() else MONTHS.get(month or "")
     if month and number is None:
         return (int(year), None, None) if year and int(year) in range(1900, 2101) and not day else None
-    if number is not None and not 1 <= number <= 12 or day and not 1 <= int(day) <= 31:
+    if (number is not None and not 1 <= number <= 12) or (day and not 1 <= int(day) <= 31):
         return None
     return (int(year) if year else None, number, int(day) if day else None)
 
@@ -288,7 +246,7 @@ def _is_full_name(word: Any, after: Any, shown: str) -> bool:
     if not after.group()[0].isupper() or shown[word.end() : after.start()] != " ":
         return False
     rest = shown[after.end() :].split(maxsplit=1)
-    return bool(rest) and rest[0] in _VERBS
+    return bool(rest) and rest[0] in VERBS
 
 
 class _Evidence:
@@ -307,7 +265,7 @@ class _Evidence:
 
     def dates(self, year: int | None, month: int | None, day: int | None) -> bool:
         """Return whether a date is in the words, or lies in a span of time that they speak of."""
-        months = {_MONTHS[word] for word in self.words if word in _MONTHS}
+        months = {MONTHS[word] for word in self.words if word in MONTHS}
         literal = (
             (year is None or year in self.numbers)
             and (month is None or month in months or month in self.numbers)
@@ -323,25 +281,27 @@ class _Evidence:
     def weekday(self, word: str) -> bool:
         if word in self.words or word in self.text:
             return True
-        wanted = _WEEKDAYS[word]
+        wanted = WEEKDAYS[word]
         short = [(start, end) for start, end in self.spans if (end - start).days <= 9]
-        return any((start + timedelta(n)).weekday() == wanted for start, end in short for n in range((end - start).days + 1))
+        return any(
+            (start + timedelta(n)).weekday() == wanted for start, end in short for n in range((end - start).days + 1)
+        )
 
     def names(self, name: str) -> bool:
         """Return whether a name is in the words, inflected at most, or is a common word."""
         folded = fold(name)
-        if folded in self.words or folded in _NO_NAME or folded in _MONTHS or folded in _WEEKDAYS or folded.isdigit():
+        if folded in self.words or folded in NO_NAME or folded in MONTHS or folded in WEEKDAYS or folded.isdigit():
             return True
         if _CJK.search(folded) or _CJK.search(self.text):
             return folded in self.text
-        group = _PEOPLE_OF.get(folded)
+        group = PEOPLE_OF.get(folded)
         return any(
-            _is_inflected(folded, word) or (group is not None and _PEOPLE_OF.get(word) == group) for word in self.words
+            _is_inflected(folded, word) or (group is not None and PEOPLE_OF.get(word) == group) for word in self.words
         )
 
     def shares_script(self, folded: str) -> bool:
         """Return False for a body in Han or kana that shares no two neighboring characters with such a message."""
-        pairs = {a + b for a, b in zip(folded, folded[1:], strict=False) if _CJK.search(a) and _CJK.search(b)}
+        pairs = {a + b for a, b in pairwise(folded) if _CJK.search(a) and _CJK.search(b)}
         return not pairs or not _CJK.search(self.text) or any(pair in self.text for pair in pairs)
 
 
@@ -352,11 +312,8 @@ def _is_inflected(name: str, word: str) -> bool:
         if a != b:
             break
         shared += 1
-    return (
-        shared >= 4
-        and len(name) - shared <= 4
-        and len(word) - shared <= 4
-        or (shared >= 3 and shared == len(word) and len(name) - shared <= 2)
+    return (shared >= 4 and len(name) - shared <= 4 and len(word) - shared <= 4) or (
+        shared >= 3 and shared == len(word) and len(name) - shared <= 2
     )
 
 
@@ -383,21 +340,21 @@ def _spans(folded: str, at: date) -> Iterator[tuple[date, date]]:
     words = _words(folded.replace("-", " "))
     known = [
         word
-        for word in (*_WEEKDAYS, *_SEASONS, *_SPANS, *_NEAR_NOW)
+        for word in (*WEEKDAYS, *SEASONS, *SPANS, *NEAR_NOW)
         if not word.isascii() and _CJK.search(word) and word in folded
     ]
     numbers = sorted(n for n in _numbers(folded, loose=True) if 0 < n <= 150)
     for word in {*words, *known}:
-        if word in _NEAR_NOW:
-            yield _around(at, 0, _NEAR_NOW[word])
-        if word in _WEEKDAYS:
+        if word in NEAR_NOW:
+            yield _around(at, 0, NEAR_NOW[word])
+        if word in WEEKDAYS:
             yield _around(at, 0, 13)
-        if word in _SEASONS or (word in _MONTHS and not _has_day(folded, word)):
+        if word in SEASONS or (word in MONTHS and not _has_day(folded, word)):
             for year in (at.year - 1, at.year, at.year + 1):
-                first = date(year, _SEASONS.get(word) or _MONTHS[word], 1)
-                yield first, first + timedelta(92 if word in _SEASONS else 30)
-        if word in _SPANS:
-            length = _SPANS[word]
+                first = date(year, SEASONS.get(word) or MONTHS[word], 1)
+                yield first, first + timedelta(92 if word in SEASONS else 30)
+        if word in SPANS:
+            length = SPANS[word]
             yield _around(at, 0, 2 * length if length < 300 else 1)
             for count in (1, *numbers):
                 for sign in (-1, 1):
@@ -407,7 +364,7 @@ def _spans(folded: str, at: date) -> Iterator[tuple[date, date]]:
 def _has_day(folded: str, month: str) -> bool:
     """Return whether a month is part of a date with a day: "March 5th" does not speak of the rest of March."""
     return any(
-        (parts := _date_parts(match)) is not None and parts[1:] == (_MONTHS[month], parts[2]) and parts[2] is not None
+        (parts := _date_parts(match)) is not None and parts[1:] == (MONTHS[month], parts[2]) and parts[2] is not None
         for match in _EXPLICIT.finditer(folded)
     )
 

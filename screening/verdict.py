@@ -44,12 +44,12 @@ def screen(key: str, body: str) -> Verdict:
     folded, folded_body = fold_visible(shown), fold_visible(shown_body)
     if rule := find_pii(shown, folded):
         return Verdict("pii", rule)
+    if verdict := _judge_decoded(shown_body):
+        return verdict
     if rule := find_secret(f"{label} {shown_body}", folded):
         return Verdict("secret", rule)
     if rule := find_injection(f"{key}\n{body}", folded):
         return Verdict("injection", rule)
-    if rule := _judge_decoded(shown_body):
-        return rule
     if rule := find_transcript(body, folded_body):
         return Verdict("transcript", rule)
     if rule := find_shape(fold(key), body, folded_body):

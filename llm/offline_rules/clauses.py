@@ -50,15 +50,19 @@ _BE = word_set("am is are was were be been being 's")
 
 
 _IMPLIED = re.compile(
-    r"^(?:just |also |currently |recently |now )*(?P<word>allergic to|based in|born in|born and raised|vegetarian|"
-    r"vegan|married|retired|living in|new to|learning|studying [A-Z]|training for|working (?:at|as|for) |"
-    r"self-employed)\b",
+    r"^(?:just |also |currently |recently |now )*(?P<word>allergic to|based in|born in|born and raised|"
+    r"(?:vegetarian|vegan|married|retired|self-employed)(?=$|[,.;]| (?:here|btw|too|now|and|since|for)\b)|"
+    r"living (?:in|near)|originally from|new to|learning|studying (?-i:[A-Z])|training for|working (?:at|as|for) )",
     re.IGNORECASE,
+)
+# "Learning is fun" has a subject of its own, and "vegan here" has not.
+_HAS_VERB = re.compile(
+    r"\b(?:is|are|was|were|can|will|would|should|helps?|makes?|takes?|has|does|means)\b", re.IGNORECASE
 )
 
 
 _IMPLIED_VERB = re.compile(
-    r"^(?:just |also |currently |recently |finally )*(?:moved to|live in|lives in|work as|work at|work for|got (?:a|"
+    r"^(?:just |also |currently |recently |finally )*(?:moved to|live in|work as|work at|work for|got (?:a|"
     r"two|three|my)\b|have (?:a|two|three)\b|"
     r"been (?:\w+ing|living|working)|can't eat|cannot eat|do not eat|don't eat|dont eat|don't drink|grew up in|"
     r"switched to|adopted|bought (?:a|my|our) |started (?:a|my) |quit my|broke my|passed my|retired )\b",
@@ -87,7 +91,6 @@ class Clause:
     opening: str = ""
     hedged: bool = False
     remembered: bool = False
-    whole: str = ""
 
     @property
     def is_own(self) -> bool:
@@ -144,12 +147,11 @@ class _Reading:
     adverbs: list[str] = field(default_factory=list)
 
 
-def clauses(sentence: str, *, is_question: bool = False, remembered: bool = False) -> list[Clause]:
-    """Return the clauses of `sentence` whose subject is the member or something of hers.
+def clauses(text: str, *, is_question: bool = False, remembered: bool = False) -> list[Clause]:
+    """Return the clauses of a sentence, its contractions written out, whose subject is the member or something of hers.
 
     Questions, requests, hypotheticals and what others said or thought yield nothing.
     """
-    text = expand(sentence)
     if is_question or UNREAL.search(text):
         text = statement_before_question(text) if is_question and not UNREAL.search(text) else ""
     text = rephrased(without_reported(text))
@@ -170,7 +172,7 @@ def parse(segment: str) -> Clause | None:
     hedge = HEDGE.match(text)
     if hedge:
         text = text[hedge.end() :]
-    if implied := _IMPLIED.match(text):
+    if (implied := _IMPLIED.match(text)) and not _HAS_VERB.search(text):
         text = f"I am {text[implied.start('word') :][:1].lower()}{text[implied.start('word') + 1 :]}"
     elif _IMPLIED_VERB.match(text):
         text = expand(f"I have {text}" if re.match(r"(?:\w+ )*been \w+ing", text, re.IGNORECASE) else f"I {text}")
@@ -184,7 +186,7 @@ def parse(segment: str) -> Clause | None:
     if clause is None:
         return None
     adverbs = (adverb, *clause.adverbs) if adverb else clause.adverbs
-    return replace(clause, opening=opening, adverbs=adverbs, hedged=clause.hedged or hedge is not None, whole=text)
+    return replace(clause, opening=opening, adverbs=adverbs, hedged=clause.hedged or hedge is not None)
 
 
 _OPENING = re.compile(
@@ -229,7 +231,8 @@ _FINITE = word_set(
     "lives works likes loves hates studies plays eats drinks started moved died speaks teaches owns runs turns "
     "turned "
     "enjoys prefers goes went got graduated uses passed broke switched meets ships lets starts includes include begins "
-    "ends deploys hosts closes opens requires consists retired wants says said thinks told plans needs moved live work "
+    "ends leaves departs arrives expires deploys hosts closes opens requires consists retired wants "
+    "says said thinks told plans needs moved live work "
     "like love hate use meet deploy ship"
 )
 

@@ -87,7 +87,8 @@ def _calendar_day(found: re.Match[str], said: date, future: bool) -> When | None
         day = date(said.year + 1, month, number)
     if not future and day > said:
         day = date(said.year - 1, month, number)
-    return on_day(day)
+    # No year was said, so none is written: a fact lives for half a year at most, and "3 May" is never in doubt.
+    return When(f"on {number} {MONTH_NAMES[month - 1]}", day, day + timedelta(days=1))
 
 
 def _month(found: re.Match[str], said: date, future: bool) -> When | None:

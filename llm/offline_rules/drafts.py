@@ -62,6 +62,15 @@ def timed(clause: Clause, said: date, *, future: bool) -> tuple[str, dates.When 
     return clause.rest, opening.when if opening else None
 
 
+def without_purpose(phrase: str) -> str:
+    """Return the phrase without with whom, when and what for; a key needs no more."""
+    return re.sub(
+        r"(?<=\w)\s+(?:to (?:see|visit|do|help|get)|with|during|because of|next|this|and (?:help|see|visit))\b.*",
+        "",
+        phrase,
+    )
+
+
 def article(noun: str) -> str:
     """Return the noun phrase with an article unless it has one or is a plural."""
     first = noun.split(maxsplit=1)[0].lower()

@@ -5,13 +5,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta, tzinfo
-from typing import Any
+from typing import Any, cast, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from llm.offline_rules import rules_group, rules_style
 from llm.offline_rules.clauses import clauses
 from llm.offline_rules.contractions import expand
-from llm.offline_rules.drafts import MAX_CONTENT, Draft
+from llm.offline_rules.drafts import MAX_CONTENT, Draft, MemoryType
 from llm.offline_rules.foreign import foreign_drafts
 from llm.offline_rules.keys import fit
 from llm.offline_rules.own_words import Sentence, own_sentences
@@ -29,6 +29,7 @@ _UNSAFE = re.compile(r"[@<>{}\[\]|`*]|https?:|www\.|\d{6,}|\d[\d -]{7,}\d", re.I
 class _Message:
     id: str
     said: date
+    zone: tzinfo | None
     text: str
 
 
@@ -46,17 +47,13 @@ def answer(question: str) -> str:
     """
     try:
         asked = json.loads(question)
-    except ValueError:
+    except (ValueError, RecursionError):
         asked = None
     if not isinstance(asked, dict):
         return '{"facts": []}'
     zone = _zone(asked.get("time_zone"))
     messages = _members_messages(asked.get("messages"))
-    known = [
-        (str(entry["memory_type"]), str(entry["key"]))
-        for entry in asked.get("known_keys") or []
-        if isinstance(entry, dict) and "key" in entry and "memory_type" in entry
-    ]
+    known = _known_keys(asked.get("known_keys"))
     chosen = _best(_candidates(messages, known))
     return json.dumps({"facts": [_as_json(candidate, messages, zone) for candidate in chosen]}, ensure_ascii=False)
 
@@ -68,16 +65,24 @@ def _zone(name: object) -> tzinfo | None:
         return None
 
 
+def _known_keys(entries: object) -> list[tuple[str, str]]:
+    return [
+        (str(entry["memory_type"]), str(entry["key"]))
+        for entry in (entries if isinstance(entries, list) else [])
+        if isinstance(entry, dict) and "key" in entry and entry.get("memory_type") in get_args(MemoryType)
+    ]
+
+
 def _members_messages(messages: object) -> list[_Message]:
     found = []
     for message in messages if isinstance(messages, list) else []:
         if not isinstance(message, dict) or message.get("author") != "member":
             continue
         try:
-            said = datetime.fromisoformat(str(message.get("at"))).date()
+            said = datetime.fromisoformat(str(message.get("at")))
         except ValueError:
             continue
-        found.append(_Message(str(message.get("id")), said, str(message.get("text", ""))))
+        found.append(_Message(str(message.get("id")), said.date(), said.tzinfo, str(message.get("text", ""))))
     return found
 
 
@@ -94,11 +99,12 @@ def _drafts_of_sentence(sentence: Sentence, said: date) -> list[Draft]:
     asks = sentence.is_question and not re.match(
         r"(?:and |also |please )?(?:can|could|would|will) you\b", sentence.text, re.IGNORECASE
     )
-    wishes = [] if asks else rules_style.standing_wishes(expand(sentence.text))
+    text = expand(sentence.text)
+    wishes = [] if asks else rules_style.standing_wishes(text)
     if wishes:
         return wishes
     found: list[Draft] = []
-    for clause in clauses(sentence.text, is_question=sentence.is_question, remembered=sentence.asked_to_remember):
+    for clause in clauses(text, is_question=sentence.is_question, remembered=sentence.asked_to_remember):
         found.extend(read_clause(clause, said))
     if not found and not sentence.is_question:
         found = foreign_drafts(sentence.text, said)
@@ -119,7 +125,7 @@ def _candidates(messages: list[_Message], known: list[tuple[str, str]]) -> list[
     for message in messages:
         for draft in drafts_of(message.text, message.said):
             memory_type, key = fit(draft.memory_type, draft.key, known)
-            placed = replace(draft, memory_type=memory_type, key=key)  # type: ignore[arg-type]  # known types come from us
+            placed = replace(draft, memory_type=cast(MemoryType, memory_type), key=key)
             order += 1
             earlier = by_key.get((memory_type, key))
             if earlier is not None and earlier.draft.content.casefold() == placed.content.casefold():
@@ -138,9 +144,9 @@ def _as_json(candidate: _Candidate, messages: list[_Message], zone: tzinfo | Non
     draft = candidate.draft
     expires = None
     if draft.ends is not None:
-        said = next(message.said for message in messages if message.id == candidate.sources[0])
-        if draft.ends - said <= LONGEST_EXPIRY:
-            expires = datetime.combine(draft.ends, time(), tzinfo=zone).isoformat()
+        cited = next(message for message in messages if message.id == candidate.sources[0])
+        if draft.ends - cited.said <= LONGEST_EXPIRY:
+            expires = datetime.combine(draft.ends, time(), tzinfo=zone or cited.zone).isoformat()
     return {
         "memory_type": draft.memory_type,
         "key": draft.key,

@@ -46,7 +46,7 @@ _BULLET = re.compile(r"^\s*(?:[-*•–+]|\d{1,2}[.)])\s+")
 _JUNK = re.compile(
     r"[*_`]{1,3}(?=\w)|(?<=\w)[*_`]{1,3}|[:;]-?[)(DP](?=\s|$)|[\u2600-\u27bf\U0001f000-\U0001faff\u200d\ufe0f]"
 )
-_JOKE = re.compile(r"\b(?:lol|lmao|rofl|jk|haha+|kidding|joking)\b|😂|🤣|/s\b|😜|😅", re.IGNORECASE)
+_JOKE = re.compile(r"\b(?:lol|lmao|rofl|jk|haha+|kidding|joking)\b|[😂🤣😜😅]|/s\b", re.IGNORECASE)
 _REMEMBER = re.compile(
     r"^(?:(?:please|and|also|ok|okay|hey|hi|so|just|pls)[,:]? )*(?:can you |could you )?(?:please )?"
     r"(?:remember|note|keep in mind|bear in mind|don'?t forget|make a note|save this|for the record|memorize|"
@@ -81,7 +81,9 @@ def own_sentences(text: str) -> list[Sentence]:
     sentences: list[Sentence] = []
     for line in _paragraphs(text):
         pieces = _pieces(_without_quotations(line))
-        sentences.extend(_sentence(piece) for piece in pieces if len(piece) <= MAX_SENTENCE)
+        sentences.extend(_sentence(piece) for piece in pieces[:MAX_SENTENCES] if len(piece) <= MAX_SENTENCE)
+        if len(sentences) >= MAX_SENTENCES:
+            break
     return sentences[:MAX_SENTENCES]
 
 
@@ -115,9 +117,8 @@ def _without_quotations(line: str) -> str:
         inner = found[1].strip()
         words = inner.split()
         named = sum(word[:1].isupper() or word[:1].isdigit() for word in words)
-        speech = _SAYING.search(line[max(0, found.start() - 40) : found.start()]) or (
-            _FIRST_PERSON.search(inner) and len(words) > 3
-        )
+        introduced = _SAYING.search(line[max(0, found.start() - 40) : found.start()])
+        speech = introduced or (len(words) > 3 and _FIRST_PERSON.search(inner))
         if words and named * 2 >= len(words) and len(words) <= 8 and not speech:
             return f'"{inner.rstrip(",.")}"' + ("," if inner.endswith(",") else "")
         return " it "  # a pronoun, so that no fact is built upon the gap

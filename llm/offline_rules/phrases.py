@@ -2,11 +2,12 @@
 
 import re
 
-from llm.offline_rules.verbs import gerund, is_gerund
+from llm.offline_rules.verbs import gerund, is_gerund, lemma
 from llm.offline_rules.words import PRONOUNS, VAGUE, word_set
 
 _END = re.compile(
-    r"\.(?=\s|$)|(?::(?!\d))|[;!?()\[\]{}<>|]|\s[-–—]+\s|,? and [\w' ]{1,30}? (?:can|is|are|was|were|will|would|"
+    r"(?<!Prof)(?<!Dr)(?<!Mr)(?<!Mrs)(?<!Ms)(?<!St)\.(?=\s|$)"
+    r"|(?::(?!\d))|[;!?()\[\]{}<>|]|\s[-–—]+\s|,? and [\w' ]{1,30}? (?:can|is|are|was|were|will|would|"
     r"helps?|makes?)\b|,?\s+(?:because|cause|since|although|though|but|which|who|whose|where|when|whenever|while|"
     r"so that|so|as (?!a\b|an\b|the\b)|that|if|unless|until|even|once|whereas|especially|particularly|including|"
     r"like|such as|even though|"
@@ -97,6 +98,14 @@ def items(rest: str) -> list[str]:
     return found
 
 
+_ADJECTIVE = re.compile(
+    r"(?:simple|comfortable|quiet|loud|hot|cold|sweet|spicy|salty|sour|bitter|fresh|light|dark|red|white|black|green|big|"
+    r"small|old|new|modern|classic|warm|soft|strong|short|long|funny|scary|dry|rainy|sunny|cloudy|cheap|fast|slow|rich|crispy|healthy|"
+    r"baked|fried|grilled|fine|foreign|local|\w+(?:ical|ional|able|ible|ful|less|ous|ive|ese|ish|ern|ental))",
+    re.IGNORECASE,
+)
+
+
 def _separable(parts: list[str]) -> bool:
     """A list can be taken apart unless its first member governs the others ("listening to jazz and soul")."""
     first, others = parts[0].split(), parts[1:]
@@ -104,14 +113,7 @@ def _separable(parts: list[str]) -> bool:
     if first_is_phrase and not all(is_gerund(part.split()[0].lower()) or len(part.split()) > 1 for part in others):
         return False
     shared_head = len(parts[0].split()) == 1 and parts[0][0].isupper() and re.match(r"[A-Z]\w+ [a-z]", parts[-1])
-    adjective = re.fullmatch(
-        r"(?:\w+(?:y|ic|al|ern|ish|ese|ian|an|ed|ive|ful|red|white|dark|cold|hot|old|new))", parts[0]
-    ) and (
-        len(parts[-1].split()) == 2
-        and len(parts) == 2
-        and parts[0].lower() not in {"music", "comedy", "poetry", "pottery", "history"}
-        and re.match(r"\w+(?:y|ic|al|ern|ish|ese|ian|an|ed|ive|ful|white|dark|cold|hot|old|new) ", parts[-1])
-    )
+    adjective = len(parts) == 2 and _ADJECTIVE.fullmatch(parts[0]) and len(parts[1].split()) == 2
     return not shared_head and not adjective
 
 
@@ -177,3 +179,14 @@ def usable(thing: str) -> str | None:
     if lowered[0] in {"chatting", "talking"} and "with" in lowered[:2]:
         return None
     return in_third_person(thing)
+
+
+def skill(thing: str) -> tuple[str, str]:
+    """Return a skill's name and its words after "learn": ("cooking", "to cook") for "to cook" and for "cooking"."""
+    found = re.match(r"(?:how )?to (?P<verb>[a-z]+)\b(?P<what>.*)", thing)
+    if found:
+        return f"{gerund(found['verb'])}{found['what']}", f"to {found['verb']}{found['what']}"
+    first, _, what = thing.partition(" ")
+    if is_gerund(first):
+        return thing, f"to {lemma(first)} {what}".strip()
+    return thing, thing

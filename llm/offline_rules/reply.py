@@ -213,9 +213,8 @@ def relevant(question: str, known: Sequence[Known]) -> list[Known]:
     scored = []
     for position, line in enumerate(known):
         words = len(asked & (_stems(line.content) | _stems(line.key.replace(".", " ").replace("_", " "))))
-        topical = next(
-            (2.5 - 0.1 * at for at, prefix in enumerate(prefixes) if _under(canonical(line.key), prefix)), 0.0
-        )
+        name = canonical(line.key)
+        topical = next((2.5 - 0.1 * at for at, prefix in enumerate(prefixes) if _under(name, prefix)), 0.0)
         if prefixes and not topical and words < 2:
             words = 0  # one shared word does not beat a clear topic
         score = topical + words

@@ -95,7 +95,7 @@ _OWN_RULES: dict[str, tuple[Rule, ...]] = {
     "intend": (rules_plans.plan,),
     "hope": (rules_plans.plan,),
     "decide": (rules_plans.plan,),
-    "do": (rules_habit.hobby,),
+    "do": (rules_habit.takes, rules_habit.hobby),
     "pick": (rules_habit.take_up,),
     "think": (rules_plans.plan,),
     "consider": (rules_plans.plan,),
@@ -112,7 +112,8 @@ _OWN_RULES: dict[str, tuple[Rule, ...]] = {
     "sign": (rules_events.event,),
     "lose": (rules_work.employ, rules_events.event),
     "become": (rules_events.event,),
-    "take": (rules_habit.take_up, rules_habit.habit),
+    "take": (rules_habit.take_up, rules_habit.habit, rules_habit.takes),
+    "report": (rules_habit.report,),
     "turn": (rules_events.turn,),
 }
 _DEFAULT: tuple[Rule, ...] = (rules_events.event, rules_group.group_routine, rules_habit.hobby)

@@ -45,7 +45,21 @@ def be(clause: Clause, said: date) -> list[Draft]:
         return _was(clause, said)
     if clause.negated:
         return _is_not(clause)
-    for reading in (_allergic, _diet, _health, _status, _place, _interest, _age, _named, _person, _role):
+    for reading in (
+        _allergic,
+        _diet,
+        _health,
+        _status,
+        _belongs,
+        _stage,
+        _medicine,
+        _place,
+        _interest,
+        _age,
+        _named,
+        _person,
+        _role,
+    ):
         found = reading(clause, rest, said)
         if found:
             return found
@@ -79,10 +93,8 @@ def _was(clause: Clause, said: date) -> list[Draft]:
 
 
 def _is_not(clause: Clause) -> list[Draft]:
-    if clause.rest.lower().rstrip(" anymore").strip() in DIETS | STATUS and (
-        clause.no_longer or "anymore" in clause.rest
-    ):
-        word = object_of(clause.rest)
+    word = object_of(clause.rest).lower().removeprefix("a ")
+    if word in DIETS | STATUS and (clause.no_longer or re.search(r"any ?more", clause.rest)):
         return draft("profile", "diet" if word in DIETS else "relationship.status", f"Is no longer {word}", 0.8)
     forbidden = re.match(r"allowed to (?:eat|drink|have) (?P<what>[\w -]{2,30})$", object_of(clause.rest))
     return draft("profile", ("diet", forbidden["what"]), f"Is not {object_of(clause.rest)}", 0.85) if forbidden else []
@@ -108,7 +120,12 @@ def _allergic(clause: Clause, rest: str, said: date) -> list[Draft]:
 
 
 def _diet(clause: Clause, rest: str, said: date) -> list[Draft]:
-    diet = re.match(r"(?:an? |on an? |strictly )*(?:strict )?(?P<diet>[\w-]+)(?: diet)?(?=$|\W)", rest, re.IGNORECASE)
+    diet = re.match(
+        r"(?:an? |on an? |strictly )*(?:strict )?(?P<diet>[\w-]+)(?: diet)?"
+        r"(?=$|[,;.]| (?:and|but|so|since|now|for|too|btw|here|because|at|by|most|these|mostly)\b)",
+        rest,
+        re.IGNORECASE,
+    )
     if diet and diet["diet"].lower() in DIETS:
         word = diet["diet"].lower()
         if word == "keto" or " diet" in diet[0]:
@@ -121,7 +138,7 @@ def _diet(clause: Clause, rest: str, said: date) -> list[Draft]:
 def _health(clause: Clause, rest: str, said: date) -> list[Draft]:
     plain = object_of(rest).lower()
     confidence = 0.5 if clause.hedged else 0.9
-    word = re.match(r"(?:a )?([\w-]+(?: of hearing)?)(?=$|[ ,])", plain)
+    word = re.match(r"(?:a )?([\w-]+(?: of hearing|(?<=color) blind|(?<=colour) blind)?)(?=$|[ ,])", plain)
     if (
         word
         and word[1] in HEALTH_WORDS
@@ -158,6 +175,10 @@ def _status(clause: Clause, rest: str, said: date) -> list[Draft]:
             0.9,
             when.after if when else None,
         )
+    return []
+
+
+def _belongs(clause: Clause, rest: str, said: date) -> list[Draft]:
     duty = re.match(r"(?P<how>responsible for|in charge of) (?P<what>.+)", rest)
     if duty:
         what = noun_phrase(duty["what"], max_words=7)
@@ -172,6 +193,13 @@ def _status(clause: Clause, rest: str, said: date) -> list[Draft]:
         )
         group = re.sub(r"^.*? of ", "", what or "")
         return draft("profile", ("member", group), f"Is {what}" if concrete else None, 0.8)
+    team = re.match(r"(?:on|in) the (?P<team>[\w -]{2,30}? team)\b", rest)
+    if team:
+        return draft("profile", "work.team", f"Is on the {team['team']}", 0.85)
+    return []
+
+
+def _stage(clause: Clause, rest: str, said: date) -> list[Draft]:
     school = re.match(
         r"in (?P<what>(?:high|middle|medical|law|grad|graduate|art|nursing|business) school|college|university|"
         r"(?:my )?\w+ grade)(?=$|[ ,])",
@@ -179,9 +207,6 @@ def _status(clause: Clause, rest: str, said: date) -> list[Draft]:
     )
     if school and clause.tense == "present":
         return draft("profile", "education.status", f"Is in {in_third_person(school['what'])}", 0.85)
-    team = re.match(r"(?:on|in) the (?P<team>[\w -]{2,30}? team)\b", rest)
-    if team:
-        return draft("profile", "work.team", f"Is on the {team['team']}", 0.85)
     year = re.match(
         r"in (?:my )?(?P<what>(?:the )?(?:first|second|third|fourth|fifth|final|last|freshman|sophomore|junior|"
         r"senior|\d+th) (?:year|grade|semester)\b(?: of (?:college|university|high school|med(?:ical)? school|law "
@@ -197,16 +222,16 @@ def _status(clause: Clause, rest: str, said: date) -> list[Draft]:
             f"Is in {stage}",
             0.85,
         )
-    medicine = re.match(
-        r"on (?P<what>(?:metformin|insulin|statins?|antidepressants|blood thinners|beta blockers|warfarin|"
-        r"[a-z]+(?:pril|sartan|statin|oxetine|azole|ine|ol)))(?=$|[ ,])",
+    return []
+
+
+def _medicine(clause: Clause, rest: str, said: date) -> list[Draft]:
+    found = re.match(
+        r"on (?P<what>metformin|insulin|statins?|antidepressants|blood thinners|beta blockers|warfarin|"
+        r"[a-z]+(?:pril|sartan|statin|oxetine|azole|mycin|zepam))(?=$|[ ,])",
         rest,
     )
-    return (
-        draft("profile", ("health.medication", medicine["what"]), f"Takes {medicine['what']}", 0.85)
-        if medicine and len(medicine["what"]) > 6
-        else []
-    )
+    return draft("profile", ("health.medication", found["what"]), f"Takes {found['what']}", 0.85) if found else []
 
 
 def _place(clause: Clause, rest: str, said: date) -> list[Draft]:

@@ -12,7 +12,7 @@ from llm.offline_rules.rules_have import have
 _STEPS = re.compile(
     r"(?P<license>(?:my|a) (?:driver'?s|driving|pilot'?s|motorcycle|boating) licen[cs]e)|(?P<married>married|"
     r"engaged|divorced)\b|(?P<promoted>promoted\b.*)|(?P<fired>fired|laid off|made redundant)\b|"
-    r"(?P<accepted>(?:accepted|admitted) (?:into|to|at) .+|into (?:the )?[A-Z].+)|(?P<job>an? (?:new )?(?:job|"
+    r"(?P<accepted>(?:accepted|admitted) (?:into|to|at) .+|into (?:the )?(?-i:[A-Z]).+)|(?P<job>an? (?:new )?(?:job|"
     r"position|promotion|raise|offer|internship|scholarship)(?: (?:at|from|as|in) .+)?$)|"
     r"(?P<diagnosed>diagnosed with .+)",
     re.IGNORECASE,

@@ -8,7 +8,7 @@ from llm.offline_rules.drafts import Draft, draft
 from llm.offline_rules.keys import join, slug
 from llm.offline_rules.phrases import in_third_person, noun_phrase, object_of, predicate_phrase
 from llm.offline_rules.rules_kin import lower
-from llm.offline_rules.words import CLOCK, SECRET_NOUNS, WEEKDAY
+from llm.offline_rules.words import CLOCK, SECRET_NOUNS, WEEKDAY, word_set
 
 _ROUTINE = re.compile(
     r"^(?:[\w'-]+ ){0,3}(?:standups?|stand-ups?|meetings?|sprints?|retros?|retrospectives?|deploys?|deployments?|"
@@ -156,9 +156,15 @@ def switch(clause: Clause, said: date) -> list[Draft]:
     return []
 
 
+_GROUP_VERBS = word_set(
+    "deploy release meet ship do have hold run plan review publish train rehearse eat play go cook watch send invoice "
+    "close open merge demo sync test order clean visit sing practice practise swim hike walk"
+)
+
+
 def group_routine(clause: Clause, said: date) -> list[Draft]:
     """We deploy on Thursdays; we meet every Monday at 10; we do code reviews on Fridays: what "we" do regularly."""
-    if clause.subject != "we" or clause.negated or clause.tense != "present":
+    if clause.subject != "we" or clause.negated or clause.tense != "present" or clause.verb not in _GROUP_VERBS:
         return []
     if not (
         WEEKDAY.search(clause.rest) or re.search(r"\b(?:every|each|daily|weekly|twice a|once a)\b", clause.rest)

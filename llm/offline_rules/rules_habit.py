@@ -7,7 +7,7 @@ from datetime import date
 from llm.offline_rules.clauses import Clause
 from llm.offline_rules.drafts import Draft, draft, timed
 from llm.offline_rules.keys import slug
-from llm.offline_rules.phrases import in_third_person, noun_phrase, object_of, predicate_phrase
+from llm.offline_rules.phrases import in_third_person, noun_phrase, object_of, predicate_phrase, skill
 from llm.offline_rules.verbs import gerund, is_gerund
 from llm.offline_rules.words import FREQUENCY, INSTRUMENTS, LANGUAGES, TOOLS, word_set
 
@@ -17,7 +17,7 @@ _HABIT_VERBS = word_set(
     "practice practise play train exercise stretch commute drive travel eat drink listen watch sleep wake get go do "
     "take "
     "spend volunteer teach attend visit call explore study fish sail ski surf row skate lift pray fast blog stream use "
-    "have wear shop order buy work start finish meet grow make program code discuss"
+    "have wear shop order buy work start finish meet grow make program code discuss book choose"
 )
 
 
@@ -30,7 +30,7 @@ def habit(clause: Clause, said: date) -> list[Draft]:
         return []
     opening = FREQUENCY.search(clause.opening)
     rest = f"{clause.rest} {opening[0].lower()}" if opening else clause.rest
-    frequency = FREQUENCY.search(rest)
+    frequency = FREQUENCY.search(rest) or re.match(r"(?:up|to bed|to sleep) (?:early|late|at \d)", rest)
     rare = {
         "sometimes",
         "occasionally",
@@ -60,7 +60,7 @@ def habit(clause: Clause, said: date) -> list[Draft]:
         else bare
     )
     name = f"{gerund(clause.verb)} {re.split(',', object_of(bare))[0] if bare else ''}"
-    spent = re.search(r"\b(?P<what>[a-z]+ing\b(?: \w+){0,3})$", phrase) if clause.verb == "spend" else None
+    spent = re.search(r"\b(?P<what>[a-z]+ing\b(?: \w+){0,3})", phrase) if clause.verb == "spend" else None
     if clause.verb == "spend":
         name = spent["what"] if spent else ""
     return draft("profile", ("habit", name), clause.predicate(phrase), 0.8)
@@ -174,6 +174,40 @@ def support(clause: Clause, said: date) -> list[Draft]:
     )
 
 
+def takes(clause: Clause, said: date) -> list[Draft]:
+    """I take my coffee black; I did my PhD at ETH: the rest of "take" and "do"."""
+    if clause.negated:
+        return []
+    if clause.verb == "take" and clause.tense == "present":
+        served = re.match(r"my (?P<what>coffee|tea|steak|eggs|whisky|whiskey) .+", clause.rest)
+        phrase = noun_phrase(clause.rest) if served else None
+        return draft(
+            "profile",
+            ("preference", served["what"] if served else ""),
+            clause.predicate(phrase) if phrase else None,
+            0.85,
+        )
+    if clause.verb == "do" and clause.tense == "past":
+        degree = re.match(
+            r"my (?P<what>phd|master'?s|bachelor'?s|undergrad|degree|residency|apprenticeship)\b.+",
+            clause.rest,
+            re.IGNORECASE,
+        )
+        phrase = noun_phrase(clause.rest, max_words=9) if degree else None
+        return draft("profile", "education.degree", f"Did {phrase}" if phrase else None, 0.85)
+    return []
+
+
+def report(clause: Clause, said: date) -> list[Draft]:
+    """I report to Dana."""
+    boss = re.match(r"(?:directly )?to (?P<name>[A-Z][\w'-]+(?: [A-Z][\w'-]+)?)$", object_of(clause.rest))
+    return (
+        draft("profile", "work.manager", f"Reports to {boss['name']}", 0.85)
+        if boss and clause.tense == "present" and not clause.negated
+        else []
+    )
+
+
 def take_up(clause: Clause, said: date) -> list[Draft]:
     """I took up gardening; I picked up knitting; I started learning yoga last month."""
     lessons = re.match(r"(?P<what>(?:[\w-]+ ){1,3}?)(?P<kind>lessons|classes)\b", clause.rest)
@@ -262,24 +296,13 @@ def learn(clause: Clause, said: date) -> list[Draft]:
     if clause.tense == "present" and not re.match(r"[A-Z]\w+$", object_of(clause.rest)):
         return []
     rest = re.sub(r"\s+(?:recently|lately|these days|now)\b", "", clause.rest)
-    skill = re.match(r"(?:how )?to (?P<verb>[a-z]+)(?P<what>.*)", rest)
-    if skill:
-        what = noun_phrase(skill["what"].strip(), max_words=5) or ""
-        if (
-            skill["what"].strip()
-            and not what
-            and not re.match(r"\s+(?:recently|lately|but|and|because)|\W", skill["what"])
-        ):
-            return []
-        return draft(
-            "profile", ("learning", f"{gerund(skill['verb'])} {what}"), f"Is learning to {skill['verb']} {what}", 0.85
-        )
-    thing = noun_phrase(re.sub(r"^(?:about|some|more about) ", "", rest), max_words=6)
-    if not thing or re.match(r"(?:a )?(?:lot|new|so|from|how|what|many|much|the hard)\b", thing):
+    thing = noun_phrase(re.sub(r"^(?:about |some |more about |how (?=to ))", "", rest), max_words=7)
+    if not thing or FREQUENCY.match(thing) or re.match(r"(?:a )?(?:lot|new|so|from|what|many|much|the hard)\b", thing):
         return []
-    name = re.split(r"\s+(?:for|on|at|with|since|in|through|from|by)\b", thing)[0]
+    name, words = skill(thing)
     lasting = re.search(r"\b(?:for|since) ", thing) and clause.tense == "perfect_progressive"
-    return draft("profile", ("learning", name), clause.predicate(thing) if lasting else f"Is learning {thing}", 0.85)
+    name = re.split(r"\s+(?:for|on|at|with|since|in|through|from|by)\b", name)[0]
+    return draft("profile", ("learning", name), clause.predicate(thing) if lasting else f"Is learning {words}", 0.85)
 
 
 def play(clause: Clause, said: date) -> list[Draft]:

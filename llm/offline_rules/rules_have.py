@@ -7,6 +7,7 @@ from llm.offline_rules.clauses import Clause
 from llm.offline_rules.drafts import Draft, article, draft, timed
 from llm.offline_rules.keys import slug
 from llm.offline_rules.phrases import items, noun_phrase, object_of
+from llm.offline_rules.rules_taste import tastes
 from llm.offline_rules.words import CONDITIONS, FAMILY, NUMBERS, PETS, POSSESSIONS
 
 NUMBER = r"(?:\d{1,2}|" + "|".join(word for word in NUMBERS if word not in {"couple", "zero"}) + ")"
@@ -36,12 +37,17 @@ def have(clause: Clause, said: date) -> list[Draft]:
     if clause.modal == "can" and clause.negated:
         foods = [t for t in items(clause.rest) if _FOODS.match(t)]
         return [f for t in foods for f in draft("profile", ("diet", t), f"Cannot have {t}", 0.85)]
-    if (
-        clause.tense in {"formerly", "modal", "future"}
-        or (clause.negated and clause.tense != "present")
-        or clause.tense == "past"
-    ):
+    if clause.tense == "future" and not clause.negated:
+        return _appointment(clause, clause.rest, said)
+    if clause.tense in {"formerly", "modal", "future", "past"} or (clause.negated and clause.tense != "present"):
         return []
+    many = re.match(
+        r"(?:many|a lot of|lots of|several|various|a few) (?:hobbies|interests)\b.*?(?:such as|like|including|:) "
+        r"(?P<what>.+)",
+        clause.rest,
+    )
+    if many and not clause.negated:
+        return tastes(many["what"])
     rest = re.sub(r"^(?:got|had) ", "", clause.rest)
     if clause.negated:
         return _has_not(clause, rest)
@@ -110,66 +116,52 @@ _NAMES = re.compile(
 )
 
 
-_WHO_IS = re.compile(r"^,?\s*who(?:'s| is| lives| works| studies| plays)\s")
+_WHO_IS = re.compile(r"^,?\s*who(?P<is>'s| is)? (?=\w)")
 
 
 def _relatives(clause: Clause, rest: str, said: date) -> list[Draft]:
     found = _RELATIVES.match(rest)
-    if not found or found["noun"].lower() not in FAMILY - {"baby", "partner"} | {"baby", "partner"}:
+    if not found or found["noun"].lower() not in FAMILY:
         return []
     noun, tail = found["noun"].lower(), found["tail"]
-    names = _NAMES.match(tail)
-    head = re.sub(r"^(?:a|an) ", "", f"{found['count']}{found['adj']} {found['noun']}")
-    if found["count"].lower() in {"a", "an"}:
-        head = f"{found['count'].lower()}{found['adj']} {found['noun']}"
-    who = _WHO_IS.match(tail[names.end() :] if names else tail)
-    extra = tail[names.end() :] if names else tail
-    about = noun_phrase(re.sub(r"^,?\s*who(?:'s)?\s*", "", extra), max_words=8) if who else None
-    content = (
-        f"Has {head}"
-        + (f", {names['names']}" if names else "")
-        + (f"{',' if names else ''} who {'is ' if chr(39) + 's' in who[0] else ''}{about}" if who and about else "")
-    )
-    plural = noun.endswith("s") or noun in {"children", "grandchildren", "siblings", "twins"}
-    group = {"kids": "children", "child": "child", "kid": "child"}.get(noun, noun)
-    key = ("family", group) if plural or not names else (f"family.{slug(group)}", names["names"])
+    named = _NAMES.match(tail)
+    names = named["names"] if named else ""
+    extra = tail[named.end() :] if named else tail
+    content = f"Has {found['count'].lower()}{found['adj']} {found['noun']}" + (f", {names}" if names else "")
+    who = _WHO_IS.match(extra)
+    about = noun_phrase(extra[who.end() :], max_words=8) if who else None
+    lasting = who and (who["is"] or re.match(r"(?:lives|works|studies|plays)\b", extra[who.end() :]))
+    if who and about and lasting:
+        content += f"{',' if names else ''} who {'is ' if who['is'] else ''}{about}"
+    group = "children" if noun == "kids" else noun
+    plural = noun.endswith("s") or noun in {"children", "grandchildren"}
+    key = ("family", group) if plural or not names else (f"family.{slug(group)}", names)
     return draft("profile", key, content, 0.9)
+
+
+_PET = re.compile(
+    rf"(?P<count>{NUMBER}|some|several) (?P<adj>(?:[\w-]+ ){{0,4}}?)(?P<noun>"
+    + "|".join(sorted(PETS, key=lambda word: (-len(word), word)))
+    + r")\b(?P<tail>.*)$",
+    re.IGNORECASE,
+)
 
 
 def _pets(clause: Clause, rest: str, said: date) -> list[Draft]:
     herd = re.match(r"(?P<noun>[a-z]+s)$", object_of(rest))
     if herd and herd["noun"] in PETS:
         return draft("profile", ("pet", herd["noun"]), f"Has {herd['noun']}", 0.85)
-    found = re.match(
-        rf"(?P<count>{NUMBER}|some|several) (?P<adj>(?:[\w-]+ ){{0,4}}?)(?P<noun>guinea pigs?|[\w-]+)(?P<tail>(?:,|"
-        rf"\s).*)?$",
-        rest,
-        re.IGNORECASE,
-    )
-    while found and found["noun"].lower() not in PETS:
-        wider = re.match(
-            rf"(?P<count>{NUMBER}|some|several) (?P<adj>(?:[\w-]+ "
-            rf"){{0,4}}?)(?P<noun>{'|'.join(sorted(PETS, key=len, reverse=True))})\b(?P<tail>.*)$",
-            rest,
-            re.IGNORECASE,
-        )
-        found = wider
-        break
+    found = _PET.match(rest)
     if not found or re.search(r"\b(?:as a kid|growing up|in my life|hot)\b", rest):
         return []
-    tail = found["tail"] or ""
-    names = _NAMES.match(tail.strip())
-    spoken = f"Has {found['count'].lower()} {found['adj']}{found['noun']}".replace("  ", " ")
-    if names:
-        joined = (
-            f", {names['names']}" if "," in names["names"] or " and " in names["names"] else f" called {names['names']}"
-        )
-        spoken += joined
-    noun = found["noun"].lower()
-    several = found["count"].lower() not in {"a", "an", "one"}
-    return draft(
-        "profile", ("pet", noun) if several or not names else (f"pet.{slug(noun)}", names["names"]), spoken, 0.9
-    )
+    noun, count = found["noun"].lower(), found["count"].lower()
+    named = _NAMES.match(found["tail"].strip())
+    names = named["names"] if named else ""
+    several = "," in names or " and " in names
+    spoken = f"Has {count} {found['adj']}{found['noun']}"
+    spoken += f", {names}" if several else f" called {names}" if names else ""
+    alone = names and count in {"a", "an", "one"}
+    return draft("profile", (f"pet.{slug(noun)}", names) if alone else ("pet", noun), spoken, 0.9)
 
 
 def _appointment(clause: Clause, rest: str, said: date) -> list[Draft]:

@@ -8,6 +8,7 @@ from llm.offline_rules.drafts import Draft, draft, timed
 from llm.offline_rules.keys import slug
 from llm.offline_rules.phrases import in_third_person, noun_phrase, object_of
 from llm.offline_rules.rules_work import employer_of
+from llm.offline_rules.verbs import is_gerund
 from llm.offline_rules.words import COUNTRIES, FREQUENCY
 
 _PLACE_PREFIX = re.compile(
@@ -42,7 +43,8 @@ def place_of(text: str) -> str | None:
         return None
     if place.split()[0].lower() in {"a", "an", "some", "one", "different"}:
         return None
-    return place if any(letter.isalpha() for letter in place) and not place.lower().endswith("ing") else None
+    activity = place.islower() and is_gerund(place.split()[-1])
+    return place if any(letter.isalpha() for letter in place) and not activity else None
 
 
 def home_key(place: str) -> str:
@@ -189,6 +191,15 @@ def education(clause: Clause, said: date) -> list[Draft]:
     if clause.verb == "graduate" and clause.tense == "past" and (label or "from" in rest):
         what = noun_phrase(rest, max_words=8) if rest else ""
         return draft("profile", "education.graduation", f"Graduated {what or ''}{label}", 0.85)
+    if clause.verb == "graduate" and clause.tense in {"present", "progressive"} and not rest:
+        rest, when = timed(clause, said, future=True)
+        return draft(
+            "episodic",
+            "event.graduation",
+            f"Graduates {when.label}" if when else None,
+            0.85,
+            when.after if when else None,
+        )
     field = re.match(r"in (?P<field>.+)", rest)
     if clause.verb == "major" and field:
         name = noun_phrase(field["field"], max_words=6)

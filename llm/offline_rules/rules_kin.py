@@ -9,6 +9,7 @@ from llm.offline_rules.drafts import Draft, article, draft
 from llm.offline_rules.keys import join, slug
 from llm.offline_rules.phrases import items, noun_phrase, object_of
 from llm.offline_rules.rules_work import employer_of, role_of
+from llm.offline_rules.verbs import third
 from llm.offline_rules.words import (
     BIRTH_YEAR,
     CIRCLE,
@@ -32,6 +33,7 @@ RELATION = re.compile(
 
 
 def possessed(clause: Clause, who: str, what: str) -> list[Draft]:
+    """My wife's name is X; my sister's birthday is in May."""
     relation = RELATION.match(who)
     noun = relation["noun"].lower() if relation else ""
     if clause.verb != "be" or clause.negated or noun not in FAMILY | CIRCLE | PETS | COLLEAGUES:
@@ -39,16 +41,11 @@ def possessed(clause: Clause, who: str, what: str) -> list[Draft]:
     area = _area(noun)
     if what == "name":
         name = re.match(r"[A-Z][\w'-]+(?: [A-Z][\w'-]+)?", clause.rest)
-        return draft("profile", (f"{area}", who), f"Has {article(who)} called {name[0]}" if name else None, 0.9)
+        return draft("profile", (area, who), f"Has {article(who)} called {name[0]}" if name else None, 0.9)
     when = noun_phrase(clause.rest, max_words=6)
-    if not when or not MONTH.search(when):
+    if not when or not MONTH.search(when) or BIRTH_YEAR.search(when):  # a full birth date is not kept
         return []
-    return draft(
-        "profile",
-        join(area, slug(who), "birthday"),
-        f"Their {who}'s birthday is {when}" if not BIRTH_YEAR.search(when) else None,
-        0.85,
-    )
+    return draft("profile", join(area, slug(who), "birthday"), f"Their {who}'s birthday is {when}", 0.85)
 
 
 def _area(noun: str) -> str:
@@ -56,54 +53,43 @@ def _area(noun: str) -> str:
 
 
 def relative(clause: Clause, said: date, relation: re.Match[str], noun: str) -> list[Draft]:
-    who = f"{relation['adj']}{relation['noun']}"
-    name = relation["name"] or ""
+    """My sister (Ines) is a nurse / lives in X / is called X: one fact for each side of her life."""
+    who, name = f"{relation['adj']}{relation['noun']}", relation["name"] or ""
     area = _area(noun)
     key = join(area, slug(noun) if area == "pet" else slug(who), slug(name))
-    full = f"{who}, {name}," if name else who
-    being = (
-        re.match(r"(?:called|named)? ?(?P<name>[A-Z][\w'-]+(?: [A-Z][\w'-]+)?)(?=$|,| and )", clause.rest)
-        if clause.verb == "be"
-        else None
-    )
-    if (
-        being
-        and not clause.negated
-        and clause.tense == "present"
-        and being["name"].lower() not in WEEKDAYS
-        and (not name)
-    ):
-        nationality = being["name"].endswith(("ish", "ese", "ian", "can", "man")) and not being[0].startswith(
-            ("called", "named")
-        )
-        if nationality:
-            return []
-        return draft("profile", key, f"Has {article(who)} called {being['name']}", 0.9)
-    if (
-        area == "work"
-        or (area == "friend" and not name and "best" not in who)
-        or noun in {"ex", "ex-wife", "ex-husband"}
-    ):
+    called = _called(clause) if not name else None
+    if called:
+        return draft("profile", key, f"Has {article(who)} called {called}", 0.9)
+    distant = area == "work" or (area == "friend" and not name and "best" not in who)
+    if distant or noun in {"ex", "ex-wife", "ex-husband"}:
         return []
     facet, phrase = _relative_facet(clause, said)
     if not facet or not phrase:
         return []
     if facet == "work" and clause.verb == "be":
-        return draft(
-            "profile", join(key, "work"), f"Has {article(who)}{', ' + name + ',' if name else ''} who is {phrase}", 0.85
-        )
-    text = (
-        f"Their {who} {name} {lower(clause.predicate(phrase))}"
-        if name
-        else f"Their {who} {lower(clause.predicate(phrase))}"
-    )
-    if clause.word == "are" and clause.verb == "be":
-        text = text.replace(" is ", " are ", 1)
-    del full
-    return draft("profile", join(key, facet), text, 0.8)
+        person = f"{article(who)}, {name}," if name else article(who)
+        return draft("profile", join(key, "work"), f"Has {person} who is {phrase}", 0.85)
+    predicate = lower(clause.predicate(phrase))
+    if clause.verb == "be" and clause.word == "are":
+        predicate = re.sub(r"^is\b", "are", predicate)
+    elif clause.tense == "present" and (noun.endswith("s") or noun in {"children", "grandchildren"}):
+        predicate = predicate.replace(third(clause.verb), clause.verb, 1).replace("does not", "do not", 1)
+    return draft("profile", join(key, facet), f"Their {who} {name} {predicate}", 0.8)
+
+
+def _called(clause: Clause) -> str | None:
+    """Return the name in "is (called) X"; "is Spanish" names nobody."""
+    if clause.verb != "be" or clause.negated or clause.tense != "present":
+        return None
+    found = re.match(r"(?P<how>called |named )?(?P<name>[A-Z][\w'-]+(?: [A-Z][\w'-]+)?)(?=$|,| and )", clause.rest)
+    if not found or found["name"].lower() in WEEKDAYS:
+        return None
+    people = found["name"].endswith(("ish", "ese", "ian", "can", "man"))
+    return found["name"] if found["how"] or not people else None
 
 
 def lower(text: str) -> str:
+    """Return the text with a lower-case first letter."""
     return text[:1].lower() + text[1:]
 
 
@@ -176,7 +162,7 @@ def _resolved(rest: str, said: date) -> str | None:
 def _relative_is(clause: Clause) -> tuple[str, str | None]:
     rest = clause.rest
     if clause.tense == "past":
-        return ("work", article(role_of(rest) or "")) if False else ("", None)
+        return "", None
     phrase = noun_phrase(rest, max_words=8)
     if re.match(r"(?:an? )?(?:severely )?(?:allergic|intolerant) to ", rest):
         return "allergy", phrase

@@ -1,12 +1,13 @@
 """Rules for plans and goals, with the day on which they are over; each reads one clause."""
 
 import re
+from dataclasses import replace
 from datetime import date
 
 from llm.offline_rules.clauses import Clause
 from llm.offline_rules.dates import When
-from llm.offline_rules.drafts import Draft, draft, timed
-from llm.offline_rules.phrases import items, noun_phrase, predicate_phrase
+from llm.offline_rules.drafts import Draft, draft, timed, without_purpose
+from llm.offline_rules.phrases import items, noun_phrase, predicate_phrase, skill
 from llm.offline_rules.rules_habit import habit
 from llm.offline_rules.rules_taste import wanted
 from llm.offline_rules.verbs import gerund
@@ -173,7 +174,7 @@ def _planned(clause: Clause, rest: str, label: str, ends: date | None) -> list[D
         if not what or (wordy and not re.search(r"\b[A-Z]", what)) or not named:
             return []
         verb = {"hope": "Hopes to"}.get(clause.verb, "Plans to")
-        return draft("episodic", ("plan", what), f"{verb} {what}{label}", 0.75, ends)
+        return draft("episodic", ("plan", without_purpose(what)), f"{verb} {what}{label}", 0.75, ends)
     trip = _TRIP.match(rest)
     what = noun_phrase(rest, max_words=9) if trip else None
     return draft("episodic", ("plan", what or ""), f"Is planning {what}{label}" if what else None, 0.8, ends)
@@ -206,10 +207,11 @@ def seek(clause: Clause, said: date) -> list[Draft]:
         r"\b(?:skills?|things?|hobbies|languages?|instruments?) (?:like|such as) (?P<what>.+)", to_learn["rest"]
     )
     if skills and not clause.negated:
+        learned = [skill(thing) for thing in items(skills["what"])]
         return [
-            f
-            for thing in items(skills["what"])
-            for f in draft("profile", ("goal.learn", thing), f"Would like to learn {thing}", 0.75)
+            found
+            for name, words in learned
+            for found in draft("profile", ("goal", f"learn {name}"), f"Would like to learn {words}", 0.75)
         ]
     return []
 
@@ -218,13 +220,5 @@ def want(clause: Clause, said: date) -> list[Draft]:
     """I want to V; I have always wanted to V; I want to learn how to cook."""
     if clause.tense in {"past", "modal", "formerly", "future"}:
         return []
-    to_learn = re.match(r"to (?:start )?learn (?:how to |to )(?P<verb>[a-z]+)(?P<what>.*)", clause.rest)
-    if to_learn and not clause.negated:
-        what = noun_phrase(re.sub(r"\b(?:recently|lately)\b", "", to_learn["what"]).strip(), max_words=5) or ""
-        return draft(
-            "profile",
-            ("goal.learn", f"{gerund(to_learn['verb'])} {what}"),
-            f"Wants to learn to {to_learn['verb']} {what}",
-            0.8,
-        )
-    return wanted(clause, said)
+    rest = re.sub(r"^to (?:start )?learn(?:ing)? how to ", "to learn to ", clause.rest)
+    return wanted(replace(clause, rest=re.sub(r"\s+(?:recently|lately)\b", "", rest)), said)

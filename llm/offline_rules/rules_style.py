@@ -26,7 +26,7 @@ _CALL_ME = re.compile(
     r"(?<!not )(?<!n't )(?<!nt )(?<!never )\b(?:call me|address me as|you can call me|friends call me|everyone "
     r"calls me|everybody calls me|people call me|"
     r"i go by|i prefer to be called|i(?:'d| would) (?:like|prefer) to be called)\s+(?P<name>(?:(?:dr|mr|mrs|ms|"
-    r"prof)\.? )?[^\W\d_][\w'-]+(?: [A-Z][\w'-]+)?)(?=$|[,.!;]| (?:please|instead|if|and|not|from|btw|for short|"
+    r"prof)\.? )?[^\W\d_][\w'-]+(?: (?-i:[A-Z])[\w'-]+)?)(?=$|[,.!;]| (?:please|instead|if|and|not|from|btw|for short|"
     r"or)\b)",
     re.IGNORECASE,
 )

@@ -4,22 +4,15 @@ import re
 from datetime import date
 
 from llm.offline_rules.clauses import Clause
-from llm.offline_rules.drafts import Draft, draft, timed
+from llm.offline_rules.drafts import Draft, draft, timed, without_purpose
 from llm.offline_rules.keys import join, slug
-from llm.offline_rules.phrases import in_third_person, items, noun_phrase, object_of, predicate_phrase, usable
+from llm.offline_rules.phrases import in_third_person, items, noun_phrase, object_of, predicate_phrase, skill, usable
 from llm.offline_rules.rules_habit import habit
 from llm.offline_rules.verbs import is_gerund, lemma, third
 from llm.offline_rules.words import word_set
 
 _ABOUT_ANSWERS = re.compile(
     r"\b(?:answers?|repl(?:y|ies)|responses?|explanations?|summaries|examples)\b", re.IGNORECASE
-)
-
-
-_WISHED_VERBS = word_set(
-    "visit travel learn live move become own build start open write study climb run publish adopt go see attend "
-    "retire "
-    "speak play master get buy work return volunteer sail swim sing lose teach emigrate"
 )
 
 
@@ -117,56 +110,61 @@ def prefer(clause: Clause, said: date) -> list[Draft]:
     )
 
 
+_CONCRETE = (
+    r".*(?:\b[A-Z]\w|\b(?:marathon|job|business|house|company|book|novel|country|abroad|language|instrument|degree|phd|"
+    r"piano|guitar|northern lights|world|pyramids)\b)"
+)
+_CONCRETE_VERBS = word_set("move start write run attend see play work return buy")
+# What must follow the verb, so that a wish is one for years and not for this conversation.
+_WISHES = {
+    "visit": r"(?:the )?[A-Z]|(?:some )?(?:[\w-]+ ){1,2}(?:cities|countries|places|islands|relatives)\b",
+    "learn": (
+        r"(?!about|more|from|what|if|why|when|better|new|a (?:lot|bit|new)|so |some(?:thing)?\b(?! \w+ )|how (?!to)|"
+        r"the (?:answer|result|reason|difference|truth)).+"
+    ),
+    "become": r"(?:an? (?!better|more|good|happy|bit)|the first |vegan|vegetarian).*",
+    "live": r"(?:in|on|near|by) (?!the moment|peace|fear|harmony).+|abroad",
+    "study": r"(?!hard|better|more|well|for|in (?:the|a|my)|at (?:home|the)|with|every|and)\w+.*",
+    "travel": r"$|abroad|(?:to|around|across|through|in) .+",
+    "go": r"(?:back )?to (?:the )?(?:[A-Z]|university|college|med|law|grad)|(?:sky)?diving|abroad",
+    "get": r"(?:fit|married|a (?:degree|phd|pilot|driver|driving|new job|dog|cat|tattoo)).*",
+    "lose": r"(?:weight|(?:\d+|\w+) (?:kg|kilos|pounds)).*",
+    "retire": r"",
+    "emigrate": r"",
+    "volunteer": r"",
+    "open": r"an? |their ",
+    "own": r"an? |their ",
+    "build": r"an? (?:\w+ ){0,2}(?:house|cabin|boat|telescope|company|business|greenhouse|robot)\b",
+    "climb": r"(?:Mount |Mt |the )?[A-Z]|a mountain",
+    "speak": r"[A-Z]|fluent",
+    "publish": r"an? |their ",
+    "adopt": r"an? |two ",
+    "master": r"\w+",
+    "teach": r"[A-Z]|\w+ (?:at|in|to) ",
+    "sail": r"(?:around|across|to) ",
+    "swim": r"(?:across|the) ",
+}
+
+
 def wanted(clause: Clause, said: date) -> list[Draft]:
-    """I want to visit Japan; I would love to learn X; my dream is to X: lasting wishes, not requests of the moment."""
-    wish = re.match(r"to (?:one day |someday |really |finally |also )?(?P<verb>[a-z]+)\b(?P<what>.*)", clause.rest)
-    if clause.negated or not wish or wish["verb"] not in _WISHED_VERBS or clause.tense in {"past"}:
+    """I want to visit Japan; I would love to learn X; my dream is to X: lasting wishes, always in the same words."""
+    rest, when = timed(clause, said, future=True)
+    wish = re.match(r"to (?:one day |someday |really |finally |also )?(?P<verb>[a-z]+)\b(?P<what>.*)", rest)
+    if clause.negated or not wish or wish["verb"] not in _WISHES.keys() | _CONCRETE_VERBS or clause.tense == "past":
         return []
-    what = predicate_phrase(wish["what"].strip()) or ""
-    light = wish["verb"] in {
-        "go",
-        "see",
-        "get",
-        "start",
-        "play",
-        "run",
-        "work",
-        "write",
-        "return",
-        "buy",
-        "move",
-        "study",
-        "attend",
-        "live",
-        "learn",
-        "become",
-    }
-    concrete = re.search(
-        r"\b[A-Z]\w|\b(?:marathon|job|business|house|company|book|novel|country|abroad|language|instrument|fit|"
-        r"married|degree|phd|piano|guitar|pilot|doctor|vegan|northern lights|world)\b",
-        what,
-    )
-    if (light and not concrete and wish["verb"] not in {"learn", "become", "study", "live"}) or (
-        wish["verb"] not in {"retire", "travel", "emigrate", "volunteer"} and not what
-    ):
+    verb, what = wish["verb"], predicate_phrase(wish["what"].strip()) or ""
+    if (wish["what"].strip() and not what) or not re.match(_WISHES.get(verb, _CONCRETE), what):
         return []
-    if re.match(
-        r"(?:about|more|how (?!to)|a (?:bit|movie|film|new (?:skill|thing))|some(?:thing)?\b(?! (?:\w+ )?(?:cities|"
-        r"countries|skills))|better|from|what|if|why|when|the (?:result|code|list|answer))",
-        what,
-    ):
-        return []
-    if wish["verb"] == "go" and not re.match(
-        r"(?:back )?to (?:the )?(?:[A-Z]|university|college|med|law|grad)|(?:skydiving|diving|abroad)", what
-    ):
-        return []
-    intent = {"want": "Wants", "would": "Would like"}.get(clause.verb, "Would like")
-    return draft("profile", ("goal", f"{wish['verb']} {what}"), f"{intent} to {wish['verb']} {what}", 0.75)
+    label = f" {when.label}" if when and when.after > said else ""
+    name, words = skill(what) if verb == "learn" and what else (what, what)
+    return draft("profile", ("goal", without_purpose(f"{verb} {name}")), f"Would like to {verb} {words}{label}", 0.75)
 
 
 def eat(clause: Clause, said: date) -> list[Draft]:
     """I don't eat pork; I can't eat peanuts; I don't drink; I no longer smoke; I drink tea every morning."""
-    rest = re.sub(r"\b(?:any ?more|any longer|at all|any|much|a lot of)\b\s*", "", clause.rest).strip(" ,")
+    rest = re.sub(
+        r"\b(?:any ?more|any longer|at all|any|(?:too |that |very )?(?:much|many)|a lot of)\b\s*", "", clause.rest
+    ).strip(" ,")
     if not clause.negated and clause.tense != "formerly":
         return habit(clause, said) if clause.verb != "smoke" or not rest else []
     stopped = clause.no_longer or bool(re.search(r"any ?more|any longer", clause.rest))
@@ -190,12 +188,13 @@ def eat(clause: Clause, said: date) -> list[Draft]:
     if not rest or rest in {"cigarettes", "alcohol"}:
         key = {"drink": "diet.alcohol", "smoke": "smoking"}.get(clause.verb)
         return draft("profile", key, f"{start} {verb} {rest}", 0.9) if key else []
+    amount = "much " if re.search(r"\b(?:much|a lot of)\b", clause.rest) else ""
     things = items(re.sub(r"^(?:anything|food|foods|things) (?:with|containing|that contains?) ", "", rest))
     return [
         found
         for thing in things
         if not re.search(r"\b(?:today|tonight|yet|right now|lunch|breakfast|dinner)\b", thing)
-        for found in draft("profile", ("diet", thing), f"{start} {verb} {thing}", 0.9)
+        for found in draft("profile", ("diet", thing), f"{start} {verb} {amount}{thing}", 0.9)
     ]
 
 

@@ -40,7 +40,9 @@ _DULL = word_set(
     "progress mistake bad "
     "answer issue plan turn fault friend friends favorite understanding concern first next last best worst only "
     "main biggest "
-    "favourite suggestion request apologies name thinking theory thought dream teacher experience apologies"
+    "favourite suggestion request apologies name thinking theory thought dream teacher experience choice pick "
+    "result conclusion hope wish score "
+    "grade reason destiny message response reply error version output input file function code text essay name"
 )
 
 
@@ -104,13 +106,18 @@ def belonging(clause: Clause, said: date) -> list[Draft]:
     return []
 
 
+# Favorites that belong to the book or film under discussion rather than to the member.
+_BOOK_TALK = word_set("part thing one moment character scene line chapter quote section episode bit piece")
+
+
 def _favorite(clause: Clause, what: str | None) -> list[Draft]:
     if (
         not what
         or clause.verb != "be"
         or clause.negated
         or clause.tense == "past"
-        or slug(what).split("_")[0] in {"part", "thing", "one", "moment"}
+        or slug(what).split("_")[0] in _BOOK_TALK
+        or in_third_person(what) is None
     ):
         return []
     value = predicate_phrase(clause.rest, max_words=9)
@@ -160,7 +167,7 @@ def _dated(clause: Clause, said: date) -> list[Draft]:
     noun = clause.subject
     if (
         clause.negated
-        or clause.verb not in {"be", "end", "start", "begin", "expire", "open", "close"}
+        or clause.verb not in {"be", "end", "start", "begin", "expire", "open", "close", "leave", "depart", "arrive"}
         or clause.tense == "past"
     ):
         return []
@@ -173,7 +180,7 @@ def _dated(clause: Clause, said: date) -> list[Draft]:
     if found is None or found.when.after <= said or (found.when.first == said and found.when.label.startswith("on ")):
         return []
     if (
-        not (_EVENT_NOUN.fullmatch(noun) or clause.verb in {"end", "start", "begin", "expire"})
+        not (_EVENT_NOUN.fullmatch(noun) or clause.verb in {"end", "start", "begin", "expire", "leave", "depart"})
         or in_third_person(noun) is None
     ):
         return []
@@ -193,8 +200,14 @@ def _hobbies(clause: Clause, said: date) -> list[Draft]:
         and clause.verb in {"be", "include"}
         and not clause.negated
     ):
-        return tastes(clause.rest)
+        return [] if clause.adverbs or _NO_HOBBY.match(clause.rest) else tastes(clause.rest)
     return []
+
+
+_NO_HOBBY = re.compile(
+    r"(?:quite|very|many|various|different|extensive|diverse|varied|simple|boring|few|limited|wide|broad|expensive|"
+    r"the same)\b"
+)
 
 
 def _wish(clause: Clause, said: date) -> list[Draft]:
@@ -221,6 +234,7 @@ def _device(clause: Clause, said: date) -> list[Draft]:
     value = noun_phrase(clause.rest, max_words=7)
     if (
         not value
+        or re.match(r"(?:at|on|in|with|from|about|for|by|to|out|off)\b", value)
         or not (re.match(r"(?:(?:an?|the) )?(?:\w+ )?[A-Z0-9]\w*", value) or re.match(r"an? \w+", value))
         or re.match(r"an? (?:bit|mess|little|disaster|piece|wreck|joke)", value)
     ):

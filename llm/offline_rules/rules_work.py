@@ -12,8 +12,8 @@ from llm.offline_rules.words import FREQUENCY, JOB_ADJECTIVES_BAD, JOB_WORDS, WE
 def role_of(text: str, *, certain: bool = False) -> str | None:
     """Return the job named by `text` ("a senior data engineer"), or None when it names none."""
     text = re.split(
-        r"\s+(?:at|for|with|in|from|by|majoring|studying|working|based|on|of (?:two|three|four)|(?<!head )(?<!vp "
-        r")(?<!director )(?<!chief )(?<!president )of)\b|[,(]",
+        r"\s+(?:at|for|with|in|from|by|during|under|after|majoring|studying|working|based|on|of (?:two|three|four)|"
+        r"(?<!head )(?<!vp )(?<!director )(?<!chief )(?<!president )of)\b|[,(]",
         object_of(text),
         maxsplit=1,
     )[0]
@@ -188,6 +188,8 @@ def _occupation(clause: Clause, rest: str) -> list[Draft]:
     what = noun_phrase(rest, max_words=8)
     if not what:
         return []
+    if clause.verb == "own" and re.match(r"an? [A-Z][\w-]+$", what):
+        return draft("profile", ("possession", what), f"Owns {what}", 0.8)
     if clause.verb in {"run", "own", "manage", "lead", "found"}:
         business = re.match(
             r"(?:an?|the|two|three|their)(?: own)? (?:[\w'-]+ ){0,3}(?:bakery|restaurant|shop|store|cafe|café|"

@@ -22,7 +22,7 @@ _CONJUNCTION = (
 
 _BOUNDARY = re.compile(
     rf"\s*(?:[;()]|\s[-–—]+\s|:\s)\s*|,?\s+(?P<link>{_CONJUNCTION}),?\s+(?={_SUBJECT}|{_OWNED})|,\s+(?={_SUBJECT}|"
-    rf"{_OWNED})"
+    rf"{_OWNED}|(?:living|based) (?:in|near)\b|originally from\b)"
     r"|,?\s+(?:but|because|although|though|however|whereas|which|so that)\b,?\s+",
     re.IGNORECASE,
 )
@@ -32,7 +32,7 @@ _SHARED_SUBJECT = re.compile(
     r"(?:,?\s+(?:and|but)|,)\s+(?=(?:(?:also|now|currently|usually|often|just|still|never|really|mostly|sometimes|"
     r"then) )*"
     r"(?:live|work|have|am|are|love|hate|prefer|speak|moved|study|studied|use|play|own|do not|can not|will|went|got|"
-    r"started|bought|became|teach|run a|commute|volunteer|switched|deploy|build|code|adopted|saw|tried|made|found|"
+    r"read|started|bought|became|teach|run a|commute|volunteer|switched|deploy|build|code|adopted|saw|tried|made|found|"
     r"want to|need to|is|was|"
     r"lives|works|has|loves|hates|speaks|studies|plays|graduated|grew up|write|drink|eat|would)\b)",
     re.IGNORECASE,
@@ -43,8 +43,8 @@ _OPENERS = re.compile(
     r"^(?:(?:oh|well|yes|yeah|yep|nope|nah|ok|okay|alright|so|and|but|or|also|plus|then|hmm+|um+|uh|ah|wow|hey|hi|"
     r"hello|haha+|"
     r"actually|honestly|basically|anyway|anyways|besides|personally|currently|recently|lately|nowadays|these days|"
-    r"at the moment|right now|now|since|because|although|though|while|as|in fact|of course|for context|fyi|btw|by "
-    r"the way|"
+    r"at the moment|right now|now|since|because|although|though|while|as|in fact|of course|for context|just fyi|"
+    r"fyi|btw|by the way|"
     r"ps|p\.s\.|tl;dr|tldr|just so you know|just to let you know|for your information|for the record|as you know|as "
     r"i said|"
     r"like i said|as i mentioned|one more thing|thing is|the thing is|to be honest|tbh|imo|unfortunately|"
@@ -163,6 +163,7 @@ def statement_before_question(text: str) -> str:
 
 
 def without_reported(text: str) -> str:
+    """Return the text up to where somebody else is reported to say or think something; a doctor's word counts."""
     reported = _REPORTED.search(text)
     if not reported or FACTIVE.match(without_openers(text)[1]):
         return text
@@ -175,7 +176,7 @@ def segments(text: str) -> list[str]:
     """Cut at the boundaries of clauses; a verb that shares the subject of its neighbor gets it back."""
     segments: list[str] = []
     for part in _split(text):
-        subject = re.match(r"(?:I|we)\b", without_openers(part)[1])
+        subject = re.match(r"(?:I|we)\b", without_openers(part)[1], re.IGNORECASE)
         pieces, start = [], 0
         for cut in _SHARED_SUBJECT.finditer(part):
             if not subject or _governs(part[: cut.start()], part[cut.end() :]):

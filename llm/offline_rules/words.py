@@ -66,7 +66,8 @@ CONDITIONS = word_set(
 )
 HEALTH_WORDS = word_set(
     "diabetic celiac coeliac asthmatic autistic dyslexic epileptic anemic anaemic pregnant deaf blind colorblind "
-    "colourblind color-blind colour-blind left-handed right-handed left_handed ambidextrous nearsighted farsighted "
+    "colourblind color-blind colour-blind color_blind colour_blind "
+    "left-handed right-handed left_handed ambidextrous nearsighted farsighted "
     "short-sighted hard_of_hearing neurodivergent"
 )
 STATUS = word_set("married single engaged divorced widowed separated")

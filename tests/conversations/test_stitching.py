@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Sequence
-from datetime import timedelta
 
 import pytest
 from django.utils import timezone
@@ -151,12 +150,6 @@ def test_c02_a_new_session_with_a_resent_past_is_found_by_the_whole(agent: Agent
     assert found(agent, owner, LONGER) == session
     passed = turn.messages.order_by("position").values_list("passed_at", flat=True)
     assert [at is not None for at in passed] == [True, True, False, False]
-
-
-def test_c02_an_earlier_turn_is_not_taken_for_the_last_one(agent: Agent, owner: User) -> None:
-    session = talk(agent, owner, LONGER)
-    Turn.objects.filter(session=session).update(created_at=timezone.now() - timedelta(days=400))
-    assert found(agent, owner, HISTORY) is None
 
 
 pairs = st.lists(st.tuples(st.sampled_from(["user", "assistant"]), st.text(max_size=5)), max_size=4)

@@ -58,6 +58,8 @@ def test_an_older_key_of_the_ring_still_unwraps() -> None:
         (keyring_json(primary=[]), "malformed"),
         (keyring_json(primary=None), "malformed"),
         (keyring_json(keys={}), "malformed"),
+        (keyring_json(primary="", keys={"": entry()}), "malformed"),
+        (keyring_json(primary="k" * 65, keys={"k" * 65: entry()}), "malformed"),
         (keyring_json(keys={"a": entry(KEY[:16])}), "malformed"),
         (keyring_json(keys={"a": entry(KEY + b"\x00")}), "malformed"),
         (keyring_json(keys={"a": entry(), "b": entry(KEY, "00000000")}), "check_failed"),

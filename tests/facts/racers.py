@@ -1,7 +1,9 @@
-"""Runs one race in processes of its own: `python -m tests.facts.racers RACE JSON` prints what each racer got as JSON.
+"""Runs races in processes of their own: reads one race a line, as JSON, and prints what each racer got.
 
-The racers are forked from one process that has set Django up, each connects anew to the database of DATABASE_URL, and
-all start together. Asserts nothing.
+It asserts nothing.
+
+The racers are forked from one process that has set Django up; each connects anew to the database that the line names,
+and all start together.
 """
 
 import json
@@ -90,38 +92,42 @@ def withdraw(number: int, start: Callable[[], object], scope: Any, given: Answer
 RACES: dict[str, Race] = {race.__name__: race for race in (record, edit, withdraw)}
 
 
-def _run(race: str, number: int, barrier: Barrier, results: Any, given: Answer) -> None:
+def _run(number: int, barrier: Barrier, results: Any, given: Answer) -> None:
+    from django.db import connection
+
     from consent.scope import Scope
 
+    connection.settings_dict["NAME"] = given["database"]
     scope = Scope(*(uuid.UUID(given[name]) for name in SCOPE))
     try:
-        answer = RACES[race](number, lambda: barrier.wait(timeout=20), scope, given)
+        answer = RACES[given["race"]](number, lambda: barrier.wait(timeout=20), scope, given)
     except Exception as error:
         answer = {"error": repr(error)}
         barrier.abort()
     results.put((number, answer))
 
 
-def main(race: str, text: str) -> None:
-    import django
-
-    django.setup()
-    from django.db import connections
-
-    given: Answer = json.loads(text)
+def run_race(given: Answer) -> list[Answer]:
+    """Return what each racer got, by number."""
     fork = multiprocessing.get_context("fork")
     barrier, results = fork.Barrier(given["racers"]), fork.SimpleQueue()
-    connections.close_all()
-    racers = [
-        fork.Process(target=_run, args=(race, number, barrier, results, given)) for number in range(given["racers"])
-    ]
+    racers = [fork.Process(target=_run, args=(number, barrier, results, given)) for number in range(given["racers"])]
     for racer in racers:
         racer.start()
     answers = dict(results.get() for _ in racers)
     for racer in racers:
         racer.join(timeout=20)
-    sys.stdout.write(json.dumps([answers[number] for number in range(given["racers"])]) + "\n")
+    return [answers[number] for number in range(given["racers"])]
+
+
+def main() -> None:
+    import django
+
+    django.setup()  # once; it opens no connection that a fork could share
+    for line in sys.stdin:
+        sys.stdout.write(json.dumps(run_race(json.loads(line))) + "\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

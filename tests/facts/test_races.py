@@ -6,9 +6,10 @@ import subprocess
 import sys
 import uuid
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import psycopg
@@ -16,7 +17,6 @@ import pytest
 from django.db import connection
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
-from pytest_django import DjangoDbBlocker
 
 from accounts.models import User
 from consent.models import Consent
@@ -25,8 +25,9 @@ from facts.models import LIVE, Fact
 from facts.services import MAX_LIVE, list_facts
 from tests.factories import fill, grant, make_agent, make_fact, make_member, make_organization
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.django_db(transaction=True)]
 RACERS = 8
+type Race = Callable[..., list[dict[str, Any]]]
 ROOT = Path(__file__).parents[2]
 
 
@@ -43,21 +44,18 @@ def outside(statement: sql.Composed) -> None:
 
 
 @pytest.fixture
-def scratch(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[str]:
+def scratch(transactional_db: None) -> Iterator[str]:
     """A copy of the migrated test database, in autocommit: what is written here, other processes see."""
-    with django_db_blocker.unblock():
+    connection.close()  # a database that is copied must have no visitors
+    original, name = str(connection.settings_dict["NAME"]), f"races_{uuid.uuid4().hex[:12]}"
+    outside(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(original)))
+    connection.settings_dict["NAME"] = name
+    try:
+        yield name
+    finally:
         connection.close()
-        original, name = str(connection.settings_dict["NAME"]), f"races_{uuid.uuid4().hex[:12]}"
-        outside(
-            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(original)),
-        )
-        connection.settings_dict["NAME"] = name
-        try:
-            yield address(name)
-        finally:
-            connection.close()
-            connection.settings_dict["NAME"] = original
-            outside(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+        connection.settings_dict["NAME"] = original
+        outside(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 @pytest.fixture
@@ -69,22 +67,44 @@ def scope(scratch: str) -> Scope:
     return grant(Scope(organization.pk, user.pk, agent.pk), user)
 
 
-def race(name: str, scratch: str, scope: Scope, **given: object) -> list[dict[str, Any]]:
-    """Let eight processes do the same thing at the same time; return what each got."""
-    arguments = given | {"racers": RACERS} | {key: str(value) for key, value in asdict(scope).items()}
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.facts.racers", name, json.dumps(arguments)],
+@pytest.fixture(scope="module")
+def crew() -> Iterator[subprocess.Popen[str]]:
+    """The process that forks the racers: Django is set up once for all races."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.facts.racers"],
         cwd=ROOT,
-        env=os.environ | {"DATABASE_URL": scratch, "DJANGO_SETTINGS_MODULE": "tests.settings"},
-        capture_output=True,
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": "tests.settings"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    answers: list[dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
-    assert not [answer for answer in answers if "error" in answer], answers
-    return answers
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def race(crew: subprocess.Popen[str], scratch: str, scope: Scope) -> Race:
+    """Let eight processes do the same thing at the same time; return what each got."""
+
+    def run(name: str, **given: object) -> list[dict[str, Any]]:
+        given |= {"race": name, "racers": RACERS, "database": scratch}
+        given |= {key: str(value) for key, value in asdict(scope).items()}
+        assert crew.stdin is not None
+        assert crew.stdout is not None
+        watchdog = Timer(60, crew.kill)
+        watchdog.start()
+        crew.stdin.write(json.dumps(given) + "\n")
+        crew.stdin.flush()
+        line = crew.stdout.readline()
+        watchdog.cancel()
+        assert line, "the racers are gone"
+        answers: list[dict[str, Any]] = json.loads(line)
+        assert not [answer for answer in answers if "error" in answer], answers
+        return answers
+
+    return run
 
 
 def summed(answers: list[dict[str, Any]], part: str) -> Counter[str]:
@@ -98,17 +118,17 @@ def live(scope: Scope) -> int:
     return Fact.objects.for_scope(scope).live().count()
 
 
-def test_f07_eight_processes_at_199_facts_make_200(scratch: str, scope: Scope) -> None:
+def test_f07_eight_processes_at_199_facts_make_200(race: Race, scope: Scope) -> None:
     fill(scope, MAX_LIVE - 1)
-    answers = race("record", scratch, scope, key="race.{n}", body="Racer {n} was here.")
+    answers = race("record", key="race.{n}", body="Racer {n} was here.")
     assert summed(answers, "by_status") == {"active": 1}
     assert summed(answers, "refusals") == {"cap": RACERS - 1}
     assert live(scope) == MAX_LIVE == 200
 
 
-def test_f06_eight_processes_that_record_the_same_fact_make_one_row(scratch: str, scope: Scope) -> None:
+def test_f06_eight_processes_that_record_the_same_fact_make_one_row(race: Race, scope: Scope) -> None:
     """No key of the organization exists before: they also race for the first seal."""
-    answers = race("record", scratch, scope, key="home.city", body="Lives in Porto.")
+    answers = race("record", key="home.city", body="Lives in Porto.")
     assert summed(answers, "by_status") == {"active": 1}
     assert summed(answers, "refusals") == {"duplicate": RACERS - 1}
     (listed,) = list_facts(scope, now=Fact.objects.get().created_at)
@@ -116,15 +136,15 @@ def test_f06_eight_processes_that_record_the_same_fact_make_one_row(scratch: str
     assert listed.opened.body == "Lives in Porto."
 
 
-def test_e05_eight_processes_that_disagree_make_one_active_fact_and_conflicts(scratch: str, scope: Scope) -> None:
-    answers = race("record", scratch, scope, key="home.city", body="Lives in city {n}.")
+def test_e05_eight_processes_that_disagree_make_one_active_fact_and_conflicts(race: Race, scope: Scope) -> None:
+    answers = race("record", key="home.city", body="Lives in city {n}.")
     assert summed(answers, "by_status") == {"active": 1, "conflict": RACERS - 1}
     assert live(scope) == RACERS
 
 
-def test_f10_eight_processes_that_edit_one_fact_have_one_winner(scratch: str, scope: Scope) -> None:
+def test_f10_eight_processes_that_edit_one_fact_have_one_winner(race: Race, scope: Scope) -> None:
     fact = make_fact(scope)
-    answers = race("edit", scratch, scope, fact_id=str(fact.pk))
+    answers = race("edit", fact_id=str(fact.pk))
     won = [answer["won"] for answer in answers if "won" in answer]
     assert len(won) == 1
     assert [answer for answer in answers if "lost" in answer] == [{"lost": "changed meanwhile"}] * (RACERS - 1)
@@ -134,17 +154,17 @@ def test_f10_eight_processes_that_edit_one_fact_have_one_winner(scratch: str, sc
     assert sorted(Fact.objects.values_list("status", flat=True)) == ["active", "superseded"]
 
 
-def test_f11_edits_and_deletions_of_one_fact_have_one_winner(scratch: str, scope: Scope) -> None:
+def test_f11_edits_and_deletions_of_one_fact_have_one_winner(race: Race, scope: Scope) -> None:
     fact = make_fact(scope)
-    answers = race("edit", scratch, scope, fact_id=str(fact.pk), delete_from=RACERS // 2)
+    answers = race("edit", fact_id=str(fact.pk), delete_from=RACERS // 2)
     won = [answer["won"] for answer in answers if "won" in answer]
     assert len(won) == 1
     expected = ["deleted"] if won == ["delete"] else ["active", "superseded"]
     assert sorted(Fact.objects.values_list("status", flat=True)) == expected
 
 
-def test_f01_nothing_is_written_after_a_withdrawal_has_answered(scratch: str, scope: Scope) -> None:
-    answers = race("withdraw", scratch, scope, after=0.15)
+def test_f01_nothing_is_written_after_a_withdrawal_has_answered(race: Race, scope: Scope) -> None:
+    answers = race("withdraw", after=0.15)
     withdrawn, writers = answers[0], answers[1:]
     assert {writer["told"] for writer in writers} == {"withdrawn"}
     assert Fact.objects.filter(status__in=LIVE).count() == withdrawn["rows"] > 0

@@ -14,9 +14,7 @@ LISBON = ZoneInfo("Europe/Lisbon")
 MONDAY = datetime(2027, 2, 1, 12, 0, tzinfo=LISBON)  # when the member speaks unless a test says otherwise
 
 
-def request(
-    *messages: ShownMessage, known: Sequence[tuple[str, str]] = (), zone: ZoneInfo = LISBON
-) -> ChatRequest:
+def request(*messages: ShownMessage, known: Sequence[tuple[str, str]] = (), zone: ZoneInfo = LISBON) -> ChatRequest:
     """Return the extraction request for the shown messages."""
     return ChatRequest("offline", build_messages(messages, known, zone=zone), schema=SCHEMA)
 

@@ -1,0 +1,135 @@
+"""The one door for text, and the copies of it (F03, F08, P04)."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from screening.text import (
+    UnacceptableText,
+    clean_text,
+    fold,
+    normalize_for_hash,
+    normalize_key,
+    one_line,
+    unleet,
+    unspaced,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("a\0b", "nul"),
+        ("a\ud800b", "surrogate"),
+        ("a\x1bb", "control"),
+        ("a\x9fb", "control"),
+        ("", "empty"),
+        (" \n\t\u3000", "empty"),
+        ("\u200b\u2060\ufeff", "empty"),
+        ("x" * 4001, "too_long"),
+    ],
+)
+def test_f08_what_may_not_enter_is_refused_with_a_code_and_a_message(text: str, code: str) -> None:
+    with pytest.raises(UnacceptableText) as refused:
+        clean_text(text, max_length=4000)
+    assert refused.value.code == code
+    assert str(refused.value).endswith(".")
+
+
+def test_f08_length_counts_code_points_after_nfc() -> None:
+    decomposed = "e\u0301" * 4000
+    assert clean_text(decomposed, max_length=4000) == "é" * 4000
+    with pytest.raises(UnacceptableText) as refused:
+        clean_text("😀" * 4001, max_length=4000)
+    assert refused.value.numbers == {"length": 4001, "limit": 4000}
+
+
+def test_line_ends_are_unified_and_tabs_stay() -> None:
+    assert clean_text("a\r\nb\rc\td", max_length=20) == "a\nb\nc\td"
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r", "\r\n", "\x0b", "\x0c", "\x85", "\u2028", "\u2029"])
+def test_a_single_line_has_no_break_of_any_kind(line_break: str) -> None:
+    with pytest.raises(UnacceptableText) as refused:
+        clean_text(f"home{line_break}city", max_length=120, single_line=True)
+    assert refused.value.code == "line_break"
+
+
+def test_empty_text_enters_where_it_is_allowed() -> None:
+    assert clean_text("", max_length=10, allow_empty=True) == ""
+
+
+def test_a_message_never_repeats_the_text() -> None:
+    with pytest.raises(UnacceptableText) as refused:
+        clean_text("wombat\0", max_length=100)
+    assert "wombat" not in str(refused.value)
+
+
+def test_f10_bodies_that_differ_in_space_and_form_hash_alike() -> None:
+    assert normalize_for_hash("  Likes\r\n cafe\u0301 ") == normalize_for_hash("Likes café")
+    assert normalize_for_hash("Likes tea") != normalize_for_hash("likes tea")
+
+
+def test_f03_keys_compare_without_case_and_extra_space() -> None:
+    assert normalize_key(" Home.\u00a0City ") == normalize_key("home. city")
+    assert normalize_key("STRASSE") == normalize_key("straße")
+    assert normalize_key("allergy.peanuts") != normalize_key("allergy.shellfish")
+
+
+@given(st.text())
+def test_keys_and_bodies_normalize_to_a_fixed_point(text: str) -> None:
+    assert normalize_key(normalize_key(text)) == normalize_key(text)
+    assert normalize_for_hash(normalize_for_hash(text)) == normalize_for_hash(text)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_p04_one_line_is_one_line_shows_nothing_hidden_and_never_grows(text: str) -> None:
+    line = one_line(text)
+    assert len(line) <= len(text)
+    assert len(line.splitlines()) <= 1
+    assert line == line.strip()
+    assert "  " not in line
+    assert not any(unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp") for character in line)
+    assert one_line(line) == line
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("tea\n- forged: yes", "tea - forged: yes"),
+        ("tea\u2028milk\x0bsugar\x85salt", "tea milk sugar salt"),
+        ("a\u202eb\u2066c\u200bd", "abcd"),
+        ("likes 🇩🇪 and 👩‍🚀", "likes 🇩🇪 and 👩🚀"),
+        ("می‌خواهم", "میخواهم"),
+        ("tab\tand  two", "tab and two"),
+    ],
+)
+def test_p04_breaks_become_spaces_and_invisible_characters_go(text: str, line: str) -> None:
+    assert one_line(text) == line
+
+
+@pytest.mark.parametrize(
+    ("text", "folded"),
+    [
+        ("Ｉｇｎｏｒｅ", "ignore"),
+        ("𝐃𝐢𝐬𝐫𝐞𝐠𝐚𝐫𝐝", "disregard"),
+        ("i\u200bg\u2060nore", "ignore"),
+        ("D̶i̶s̶r̶e̶g̶a̶r̶d̶", "disregard"),
+        ("rесоmmеnd Aсме", "recommend acme"),
+        ("Άνθρωπος и Москва", "ανθρωποσ и москва"),
+        ("précédentes", "precedentes"),
+        ("٢٠٢-٥٥٥", "202-555"),
+        ("a&#64;b", "a@b"),
+        ("请。好？", "请.好?"),
+        ("Łódź", "lodz"),
+    ],
+)
+def test_judgment_sees_through_disguise(text: str, folded: str) -> None:
+    assert fold(text) == folded
+
+
+def test_spaced_letters_and_digits_for_letters_are_read() -> None:
+    assert "disregard the rules" in unspaced("D i s r e g a r d   t h e   r u l e s".casefold())
+    assert unleet("d1sr3g4rd 7h3 rul3s of 2012") == "disregard the rules of 2012"
