@@ -14,7 +14,6 @@ import structlog
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import F, Q, QuerySet
-from llm.structured import Unreadable
 
 from agents.providers import model_for
 from consent import gate
@@ -32,6 +31,7 @@ from facts.sealing import scope_keys_for_writing
 from facts.services import MemoryClosed, NewFact, cited_messages, known_keys, record_candidates
 from jobs.queue import enqueue
 from llm.client import ChatRequest, Completion, ModelError
+from llm.structured import Unreadable
 from screening.verdict import screen
 
 log = structlog.get_logger(__name__)

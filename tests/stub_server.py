@@ -1,4 +1,4 @@
-"""A model server on loopback that speaks OpenAI's protocol and says what the test scripted: the one fake of the suite."""
+"""A model server on loopback that speaks OpenAI's protocol and says what the test scripted."""
 
 import json
 import threading

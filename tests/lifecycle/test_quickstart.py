@@ -1,4 +1,4 @@
-"""The main job in real processes: quickstart, its report, a second start, and a planted word that must not leak (F04)."""
+"""The main job in real processes: quickstart, its report, a second start, and a planted word (F04)."""
 
 import hashlib
 import os
@@ -233,9 +233,8 @@ def walk_the_admin(product: Product) -> None:
         seen.add(path)
         page = root.get(path)
         assert WORD not in page.text, path
-        for link in re.findall(r'href="(/admin/[^"?#]+)"', page.text):
-            if link not in seen and "logout" not in link:
-                waiting.append(link)
+        links = re.findall(r'href="(/admin/[^"?#]+)"', page.text)
+        waiting += [link for link in links if link not in seen and "logout" not in link]
     assert len(seen) > 5
 
 
