@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
 from django.db import models
-from django.db.models.functions import Lower
+from django.db.models.functions import Upper
 from django.utils.translation import gettext_lazy as _
 
 
@@ -62,7 +62,7 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     class Meta:
         constraints: ClassVar = [
-            models.UniqueConstraint(Lower("email"), name="user_email_live", condition=models.Q(deleted_at__isnull=True))
+            models.UniqueConstraint(Upper("email"), name="user_email_live", condition=models.Q(deleted_at__isnull=True))
         ]
 
     def __str__(self) -> str:

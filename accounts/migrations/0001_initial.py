@@ -76,7 +76,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='user',
-            constraint=models.UniqueConstraint(django.db.models.functions.text.Lower('email'), condition=models.Q(('deleted_at__isnull', True)), name='user_email_live'),
+            constraint=models.UniqueConstraint(django.db.models.functions.text.Upper('email'), condition=models.Q(('deleted_at__isnull', True)), name='user_email_live'),
         ),
         migrations.AddConstraint(
             model_name='membership',
