@@ -31,7 +31,8 @@ class Command(BaseCommand):
         if settings.PRODUCTION:
             raise CommandError("quickstart is for one machine; in production start web and worker by themselves.")
         running: list[processes.Running] = []
-        signal.signal(signal.SIGTERM, _interrupt)
+        for number in (signal.SIGTERM, signal.SIGINT):  # a shell's background jobs start with SIGINT ignored
+            signal.signal(number, _interrupt)
         try:
             self._run(options, running)
         except (processes.StartFailed, BadSetup) as error:
