@@ -1,5 +1,6 @@
 """Starts and ends the web server and the worker of a local deployment; must not know what they serve."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -100,12 +101,11 @@ def wait_until_answers(url: str, running: Running, *, seconds: float = 30.0) -> 
 
 
 def end(running: Running) -> None:
-    """Ask a process to end, wait, and kill it if it does not."""
-    if running.ended():
-        return
-    running.process.send_signal(signal.SIGTERM)
-    try:
-        running.process.wait(STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        running.process.kill()
-        running.process.wait()
+    """Ask a process to end, wait, and kill it and what it left behind if it does not."""
+    if not running.ended():
+        running.process.send_signal(signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            running.process.wait(STOP_SECONDS)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(running.process.pid, signal.SIGKILL)  # it leads a session of its own
+    running.process.wait()
