@@ -1,0 +1,66 @@
+"""A database of its own for the figures: made from the migrations, dropped afterwards; never touches a user's data."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from lifecycle import postgres
+
+PREFIX: Final = "benchmark_memoryproject_"  # the number of the process follows
+
+
+@contextmanager
+def scratch_database() -> Iterator[None]:
+    """Set Django up against a new, migrated database on a crash-safe cluster kept in the cache folder.
+
+    Call it once in a process, before anything imports the settings: it decides the environment that they read.
+    Raises PostgresError.
+    """
+    folder = postgres.cache_dir() / "benchmarks"
+    with postgres.lease(folder) as url:
+        _set_environment(folder, url)
+        import django
+
+        django.setup()
+        from django.db import connection
+
+        _drop_leftovers(url)
+        connection.settings_dict["TEST"]["NAME"] = f"{PREFIX}{os.getpid()}"
+        before = connection.settings_dict["NAME"]
+        connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
+        try:
+            yield
+        finally:
+            connection.creation.destroy_test_db(before, verbosity=0)
+            connection.close()
+
+
+def _set_environment(folder: Path, url: str) -> None:
+    from encryption.keys import new_keyring_json
+
+    for name in [name for name in os.environ if name.startswith(("MEMORYPROJECT_", "AGENT_MEMORY_"))]:
+        del os.environ[name]
+    os.environ |= {
+        "DJANGO_SETTINGS_MODULE": "memoryproject.settings",
+        "DATABASE_URL": url,
+        "MEMORYPROJECT_DATA_DIR": str(folder),
+        "MEMORYPROJECT_SECRET_KEY": secrets.token_urlsafe(50),
+        "MEMORYPROJECT_KEYRING": new_keyring_json(),
+        "MEMORYPROJECT_LOG_LEVEL": "WARNING",
+    }
+
+
+def _drop_leftovers(url: str) -> None:
+    """Drop the databases of runs that were killed."""
+    import psycopg
+    from psycopg import sql
+
+    with psycopg.connect(url, dbname="postgres", autocommit=True) as connection:
+        names = connection.execute("SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [PREFIX])
+        for (name,) in names.fetchall():
+            number = str(name).removeprefix(PREFIX)
+            if number.isdigit() and not Path(f"/proc/{number}").exists():
+                connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
