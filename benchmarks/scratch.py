@@ -7,6 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+import psycopg
+from psycopg import sql
+
 from lifecycle import postgres
 
 PREFIX: Final = "benchmark_memoryproject_"  # the number of the process follows
@@ -29,13 +32,12 @@ def scratch_database() -> Iterator[None]:
 
         _drop_leftovers(url)
         connection.settings_dict["TEST"]["NAME"] = f"{PREFIX}{os.getpid()}"
-        before = connection.settings_dict["NAME"]
-        connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
+        name = connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
         try:
             yield
         finally:
-            connection.creation.destroy_test_db(before, verbosity=0)
             connection.close()
+            _drop(url, name)
 
 
 def _set_environment(folder: Path, url: str) -> None:
@@ -55,12 +57,16 @@ def _set_environment(folder: Path, url: str) -> None:
 
 def _drop_leftovers(url: str) -> None:
     """Drop the databases of runs that were killed."""
-    import psycopg
-    from psycopg import sql
-
     with psycopg.connect(url, dbname="postgres", autocommit=True) as connection:
-        names = connection.execute("SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [PREFIX])
-        for (name,) in names.fetchall():
-            number = str(name).removeprefix(PREFIX)
-            if number.isdigit() and not Path(f"/proc/{number}").exists():
-                connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+        found = connection.execute("SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [PREFIX])
+        names = [str(name) for (name,) in found]
+    for name in names:
+        number = name.removeprefix(PREFIX)
+        if number.isdigit() and not Path(f"/proc/{number}").exists():
+            _drop(url, name)
+
+
+def _drop(url: str, name: str) -> None:
+    """Drop a database, also while a figure's own connection is open."""
+    with psycopg.connect(url, dbname="postgres", autocommit=True) as connection:
+        connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))

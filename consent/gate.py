@@ -4,7 +4,7 @@ It stands open when the kill switch is off, the surface is eligible, user, membe
 member has granted consent. `open_with` asks all of that and fetches rows in one statement.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -158,11 +158,13 @@ def _binary_cursor() -> Iterator[CursorWrapper]:
     Django's own cursor fetches text and has every statement planned anew, which for this one takes longer than its
     execution.
     """
-    with connection.cursor():  # connects when needed and looks whether the connection still lives
-        with psycopg.Cursor(connection.connection) as cursor:
-            cursor.format = psycopg.pq.Format.BINARY
-            make = connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
-            yield make(cursor)
+    # Django's cursor connects when needed and looks whether the connection still lives.
+    with connection.cursor(), psycopg.Cursor(connection.connection) as cursor:
+        cursor.format = psycopg.pq.Format.BINARY
+        make: Callable[[Any], CursorWrapper] = (
+            connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
+        )
+        yield make(cursor)
 
 
 def hold(scope: Scope, *, epoch: int | None = None) -> ConsentedScope | Closed:
@@ -175,8 +177,8 @@ def hold(scope: Scope, *, epoch: int | None = None) -> ConsentedScope | Closed:
         return Closed.KILL_SWITCH
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT 1 FROM {consent} WHERE organization_id = %s AND user_id = %s AND agent_id = %s "
-            "FOR NO KEY UPDATE".format(**_tables()),  # noqa: S608 (table names of our own models)
+            "SELECT 1 FROM {consent} WHERE organization_id = %s AND user_id = %s AND agent_id = %s "  # noqa: S608
+            "FOR NO KEY UPDATE".format(**_tables()),
             (scope.organization_id, scope.user_id, scope.agent_id),
         )
         # A second statement: it sees what was committed while the lock was waited for.

@@ -59,14 +59,14 @@ class Opened:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OpenedRows:
-    """The plaintexts of many records as columns of one length, in the order given, without an object for each.
+    """The plaintexts of many records, in the order given and without an object for each.
 
-    `bad` counts the records that did not open and were left out. Prints as counts and is never pickled either.
+    `texts[i]` is [label, body] of the row `ids[i]`; `bad` counts the records that did not open and were left out.
+    Prints as counts and is never pickled either.
     """
 
     ids: list[uuid.UUID]
-    labels: list[str]
-    bodies: list[str]
+    texts: list[list[str]]
     bad: int
 
     def __repr__(self) -> str:
@@ -204,16 +204,6 @@ def open_all(rows: Sequence[tuple[uuid.UUID, str, bytes]], cipher_for: Callable[
             keep(decrypt(nonce, record[start:], lead + row_id.bytes + tail))
         except (BadRecord, InvalidTag, struct.error):
             bad.add(row_id)
-    labels, bodies = _read_plains(plains)
     ids = [row[0] for row in rows if not bad or row[0] not in bad]
-    return OpenedRows(ids, labels, bodies, len(bad))
-
-
-def _read_plains(plains: list[bytes]) -> tuple[list[str], list[str]]:
-    """Return labels and bodies of many plaintexts, parsed in one go."""
-    text = b",".join(plains).decode()
-    if "\\" in text:
-        pairs = json.loads(f"[{text}]")
-        return [label for label, _ in pairs], [body for _, body in pairs]
-    parts = text.split('"')  # nothing is escaped, so every quotation mark is one of JSON's own: four to a record
-    return parts[1::4], parts[3::4]
+    # One call parses all the plaintexts; one call each would cost twice as much as their decryption.
+    return OpenedRows(ids, json.loads(b"[%b]" % b",".join(plains)), len(bad))

@@ -1,6 +1,6 @@
 """The memory block of the prompt (P01–P06): a pure renderer, and the one read that fills it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -58,14 +58,14 @@ class Read:
 def render(facts: Iterable[PromptFact]) -> Block:
     """Return the block: two heading lines, then one line per fact, best first (P01, P02, P04)."""
     ordered = sorted(facts, key=lambda fact: (-fact.confidence, -fact.created_at.timestamp(), fact.id))
-    return _fill((fact.id, fact.key, fact.body) for fact in ordered)
+    return _fill((fact.id, (fact.key, fact.body)) for fact in ordered)
 
 
-def _fill(facts: Iterable[tuple[UUID, str, str]]) -> Block:
-    """Return the block of (id, key, body) that are in order already."""
+def _fill(facts: Iterable[tuple[UUID, Sequence[str]]]) -> Block:
+    """Return the block of (id, (key, body)) that are in order already."""
     lines, used, left_out = [HEADING], [], []
     room = MAX_CHARACTERS - len(HEADING)
-    for fact_id, key, body in facts:
+    for fact_id, (key, body) in facts:
         line = f"- {one_line(key)}: {one_line(body)}"
         if len(line) + 1 > room:
             left_out.append(fact_id)
@@ -119,5 +119,5 @@ def read_block(scope: Scope, *, surface: str | None, now: datetime) -> Read:
         return Read(Block(""), "read_failed")
     if opened.bad:
         log.error("memory_records_skipped", count=opened.bad, organization_id=str(scope.organization_id))
-    block = _fill(zip(opened.ids, opened.labels, opened.bodies, strict=True))
+    block = _fill(zip(opened.ids, opened.texts, strict=True))
     return Read(block, "used" if block.text else "empty" if opened.ids else "read_failed")
