@@ -175,13 +175,10 @@ def hold(scope: Scope, *, epoch: int | None = None) -> ConsentedScope | Closed:
     """
     if kill_switch_on():
         return Closed.KILL_SWITCH
+    row = Consent.objects.filter(organization=scope.organization_id, user=scope.user_id, agent=scope.agent_id)
+    row.select_for_update(no_key=True).values_list("pk").first()
+    # A second statement: it sees what was committed while the lock was waited for.
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT 1 FROM {consent} WHERE organization_id = %s AND user_id = %s AND agent_id = %s "  # noqa: S608
-            "FOR NO KEY UPDATE".format(**_tables()),
-            (scope.organization_id, scope.user_id, scope.agent_id),
-        )
-        # A second statement: it sees what was committed while the lock was waited for.
         cursor.execute(_gate_sql(), _parameters(scope))
         state = _judge(scope, cursor.fetchone())
     if isinstance(state, ConsentedScope) and epoch is not None and state.epoch != epoch:
