@@ -141,9 +141,10 @@ def raw_connection() -> "psycopg.Connection[Any]":
     )
 
 
+# IS TRUE as in the subject: without it the plan that PostgreSQL keeps takes the index by expiry and reads every scope.
 RAW_SELECT: Final = (
     "SELECT id, memory_type, sealed FROM facts_fact WHERE organization_id = %s AND user_id = %s AND agent_id = %s "
-    "AND status = 'active' AND expires_at > %s ORDER BY confidence DESC, created_at DESC, id LIMIT 200"
+    "AND status = 'active' AND (expires_at > %s) IS TRUE ORDER BY confidence DESC, created_at DESC, id LIMIT 200"
 )
 
 

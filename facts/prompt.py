@@ -78,10 +78,11 @@ def _fill(facts: Iterable[tuple[UUID, Sequence[str]]]) -> Block:
 
 @cache
 def _injectable_sql() -> str:
+    # IS TRUE keeps PostgreSQL off the index by expiry: a plan kept for all scopes took it and read every scope.
     return (
         f"SELECT {', '.join(COLUMNS)} FROM {connection.ops.quote_name(Fact._meta.db_table)} "  # noqa: S608
-        "WHERE organization_id = %s AND user_id = %s AND agent_id = %s AND status = 'active' AND expires_at > %s "
-        "ORDER BY confidence DESC, created_at DESC, id LIMIT 200"
+        "WHERE organization_id = %s AND user_id = %s AND agent_id = %s AND status = 'active' "
+        "AND (expires_at > %s) IS TRUE ORDER BY confidence DESC, created_at DESC, id LIMIT 200"
     )
 
 

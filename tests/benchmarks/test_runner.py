@@ -1,7 +1,6 @@
 """The runner of the figures: arithmetic, exit codes, messages. Measures nothing that depends on the machine."""
 
 import json
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -224,7 +223,3 @@ def test_the_names_of_the_figures_are_unique_and_their_modules_exist() -> None:
     for figure in FIGURES:
         module = (root / figure.module.replace(".", "/")).with_suffix(".py")
         assert f"def measure_{figure.name}(" in module.read_text()
-
-
-def test_the_clock_is_the_machine_s_own() -> None:
-    assert figures.time is time
