@@ -4,13 +4,17 @@ It stands open when the kill switch is off, the surface is eligible, user, membe
 member has granted consent. `open_with` asks all of that and fetches rows in one statement.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import Any, Final
 
+import psycopg
 from django.conf import settings
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.backends.utils import CursorWrapper
 
 from accounts.models import Membership, Organization, User
 from agents.models import Agent
@@ -64,6 +68,19 @@ WHERE a.id = %s AND o.id = %s
 GATE_COLUMNS: Final = 6
 
 
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A SELECT of this code base to run behind the gate: its columns, its text, every value in it a parameter.
+
+    Text, because Django compiles a query set anew each time: that alone takes longer than PostgreSQL needs.
+    """
+
+    columns: tuple[str, ...]
+    sql: str
+    parameters: tuple[Any, ...]
+
+
+@cache
 def _gate_sql() -> str:
     return _GATE.format(**_tables())
 
@@ -104,9 +121,9 @@ def open_for_member(scope: Scope) -> ConsentedScope | Closed:
 
 
 def open_with(
-    scope: Scope, rows: QuerySet[Any, tuple[Any, ...]], *, surface: str | None
+    scope: Scope, rows: Rows, *, surface: str | None
 ) -> tuple[ConsentedScope | Closed, list[tuple[Any, ...]]]:
-    """Ask the gate and fetch `rows` (a `values_list` queryset) in one statement; no rows come when it is shut.
+    """Ask the gate and fetch `rows` in one statement, in their order; no rows come when it is shut.
 
     `surface` is None for the member's own prompt view.
     """
@@ -114,19 +131,40 @@ def open_with(
         return Closed.KILL_SWITCH, []
     if surface is not None and not uses_facts(surface):
         return Closed.SURFACE, []
-    inner, inner_parameters = rows.query.sql_with_params()
-    # S608: both parts are SQL of this code base; every value is a parameter.
-    statement = (
-        f"SELECT gate.*, found.* FROM ({_gate_sql()}) gate LEFT JOIN LATERAL ({inner}) found "  # noqa: S608
+    with _binary_cursor() as cursor:
+        cursor.execute(_gated(rows.columns, rows.sql), (*_parameters(scope), *rows.parameters))
+        row = cursor.fetchone()
+    state = _judge(scope, row)
+    if row is None or isinstance(state, Closed) or row[GATE_COLUMNS] is None:
+        return state, []
+    return state, list(zip(*row[GATE_COLUMNS:], strict=True))
+
+
+@cache
+def _gated(columns: tuple[str, ...], rows: str) -> str:
+    """Return the statement that answers in one row: what the gate looks at, and each column of `rows` as an array."""
+    arrays = ", ".join(f"array_agg({column})" for column in columns)
+    return (
+        f"SELECT gate.*, found.* FROM ({_gate_sql()}) gate "  # noqa: S608
+        f"LEFT JOIN LATERAL (SELECT {arrays} FROM ({rows}) ordered) found "
         "ON gate.user_live AND gate.member AND gate.agent_live AND gate.granted"
     )
-    with connection.cursor() as cursor:
-        cursor.execute(statement, (*_parameters(scope), *inner_parameters))
-        fetched = cursor.fetchall()
-    state = _judge(scope, fetched[0] if fetched else None)
-    if isinstance(state, Closed):
-        return state, []
-    return state, [row[GATE_COLUMNS:] for row in fetched if row[GATE_COLUMNS] is not None]
+
+
+@contextmanager
+def _binary_cursor() -> Iterator[CursorWrapper]:
+    """Give a cursor on Django's connection that fetches binary and lets PostgreSQL keep the plan of the statement.
+
+    Django's own cursor fetches text and has every statement planned anew, which for this one takes longer than its
+    execution.
+    """
+    # Django's cursor connects when needed and looks whether the connection still lives.
+    with connection.cursor(), psycopg.Cursor(connection.connection) as cursor:
+        cursor.format = psycopg.pq.Format.BINARY
+        make: Callable[[Any], CursorWrapper] = (
+            connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
+        )
+        yield make(cursor)
 
 
 def hold(scope: Scope, *, epoch: int | None = None) -> ConsentedScope | Closed:

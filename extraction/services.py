@@ -37,6 +37,7 @@ from screening.verdict import screen
 log = structlog.get_logger(__name__)
 
 TASK: Final = "extraction.tasks.extract"
+GATE_STOOD_OPEN: Final = frozenset({"used", "empty"})  # Turn.memory_state after a read; other words leave it open
 MAX_ATTEMPTS: Final = 4
 BACKOFF: Final = timedelta(seconds=20)
 MAX_WAIT: Final = timedelta(minutes=30)
@@ -58,7 +59,8 @@ def schedule(turn: Turn, *, now: datetime) -> Run | None:
     """Write the run of a completed turn and enqueue its task; call it in the transaction that ends the turn (E01).
 
     Returns None when there is nothing to do: the turn did not complete, memory is off for it, the surface does not
-    write facts, the speaker is not the scope's user, or the gate is shut.
+    write facts, the speaker is not the scope's user, or the gate is shut. What the gate said when the turn began holds:
+    `extract` asks again before it reads a word, and what was said before a grant is none of its business.
     """
     session = turn.session
     if (
@@ -66,10 +68,12 @@ def schedule(turn: Turn, *, now: datetime) -> Run | None:
         or not turn.uses_memory
         or turn.speaker_id != session.created_by_id
         or not uses_facts(session.surface)
+        or turn.memory_state in gate.Closed
     ):
         return None
     scope = Scope(session.organization_id, session.created_by_id, session.agent_id)
-    if isinstance(gate.open_gate(scope, surface=session.surface), gate.Closed):
+    asked = turn.memory_state in GATE_STOOD_OPEN
+    if not asked and isinstance(gate.open_gate(scope, surface=session.surface), gate.Closed):
         return None
     run = Run.objects.create(
         organization_id=scope.organization_id,

@@ -103,6 +103,8 @@ def _database(url: str) -> dict[str, Any]:
     options: dict[str, Any] = {"connect_timeout": 5, "application_name": "memoryproject"}
     if DATABASE_POOL:  # the web process only: a pool breaks the queue's forked workers
         options["pool"] = {"min_size": 1, "max_size": DATABASE_POOL, "timeout": 10}
+    # Only statements that bind on the server are prepared: the one that reads a prompt block.
+    options["prepare_threshold"] = 5 if env.boolean("MEMORYPROJECT_PREPARED_STATEMENTS", default=True) else None
     options |= {name: parts[name] for name in ("requirepeer", "sslmode", "sslrootcert") if name in parts}
     return {
         "ENGINE": "django.db.backends.postgresql",

@@ -144,6 +144,8 @@ def one_line(text: str) -> str:
     Joiners are dropped too, also where emoji and Persian use them: a family emoji falls apart into its members and
     stays readable, and no character is left that anybody could hide something with. Length never grows.
     """
+    if text.isascii() and text.isprintable() and "  " not in text:  # most texts, at a tenth of the time
+        return text.strip()
     return " ".join(text.translate(_RENDERING).split())
 
 
