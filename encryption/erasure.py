@@ -26,9 +26,7 @@ def destroy_organization_keys(*, organization_id: uuid.UUID, now: datetime) -> i
     with transaction.atomic(durable=True):
         destroyed = _destroy(organization_id, now)
         if destroyed:
-            ledger.append(
-                Path(settings.ERASURE_LEDGER), kind="organization_keys", at=now, organization=organization_id
-            )
+            ledger.append(Path(settings.ERASURE_LEDGER), kind="organization_keys", at=now, organization=organization_id)
     _dropped(organization_id, destroyed)
     return destroyed
 

@@ -21,12 +21,10 @@ from facts import rotation as facts_rotation
 from facts.inspection import inspect_records
 from facts.models import Fact
 
-CHECKED_BEFORE_ANYTHING: list[str] = []  # a wrong keyring must not keep its own repair from running
-
 
 class Command(BaseCommand):
     help = "Look after the keys of memory: status, rotation, verification and the keyring's backup."
-    requires_system_checks = CHECKED_BEFORE_ANYTHING
+    requires_system_checks = ()  # a wrong keyring must not keep its own repair from running
 
     def add_arguments(self, parser: CommandParser) -> None:
         commands = parser.add_subparsers(dest="do", required=True, metavar="COMMAND")
@@ -66,11 +64,17 @@ class Command(BaseCommand):
 
     def _status(self, options: dict[str, Any]) -> None:
         for kek in rotation.keks():
-            marks = [kek.check and f"check {kek.check}", "primary" if kek.primary else "", "" if kek.known else "MISSING"]
+            marks = [
+                kek.check and f"check {kek.check}",
+                "primary" if kek.primary else "",
+                "" if kek.known else "MISSING",
+            ]
             self.stdout.write(f"KEK {kek.id}: {', '.join([*filter(None, marks), f'wraps {kek.wraps} keys'])}")
         records: dict[Any, dict[int, int]] = {}
-        for key in OrganizationKey.objects.filter(purpose="dek").select_related("organization").order_by(
-            "organization__slug", "organization", "version"
+        for key in (
+            OrganizationKey.objects.filter(purpose="dek")
+            .select_related("organization")
+            .order_by("organization__slug", "organization", "version")
         ):
             counts = records.setdefault(key.organization_id, facts_rotation.by_version(key.organization_id))
             self.stdout.write(
@@ -145,7 +149,7 @@ class Command(BaseCommand):
         if options["file"].exists():
             raise CommandError(f"{options['file']} exists; name a new file.")
         keyfile.write_private(options["file"], text)
-        self.stdout.write(f"Wrote {options['file']}. Keep it apart from the database's backups, and the passphrase too.")
+        self.stdout.write(f"Wrote {options['file']}. Keep it, and the passphrase, apart from the database's backups.")
 
     def _import(self, options: dict[str, Any]) -> None:
         file = sources.editable_keyring_file()
