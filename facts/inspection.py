@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from consent.scope import Scope
 from encryption.envelope import BadRecord, Opened, record_version
-from encryption.services import KeyUnavailable, ScopeKeys
+from encryption.services import KeyUnavailable, ScopeKeys, forget_keys
 from facts.models import Fact
 from facts.sealing import scope_keys
 
@@ -18,6 +18,7 @@ def inspect_records() -> Iterator[Inspected]:
     Codes: those of BadRecord, `key_` and that of KeyUnavailable, and `version` when the row names another data key than
     its record does.
     """
+    forget_keys()  # what counts is what the keyring opens now
     current: Scope | None = None
     keys: ScopeKeys | str = ""
     for row in Fact.objects.order_by("organization_id", "user_id", "agent_id", "pk").iterator(chunk_size=BATCH):

@@ -38,8 +38,8 @@ def replay(*arguments: str) -> str:
     return out.getvalue()
 
 
-def rows_of(organization: Organization) -> list[dict[str, Any]]:
-    return list(OrganizationKey.objects.filter(organization=organization).order_by("pk").values())
+def rows_of(organization: Organization) -> list[OrganizationKey]:
+    return list(OrganizationKey.objects.filter(organization=organization).order_by("pk"))
 
 
 @pytest.mark.django_db
@@ -122,7 +122,7 @@ def test_what_a_restore_brings_back_is_destroyed_again_as_often_as_one_likes(
     backup = rows_of(organization)
     destroy_organization_keys(organization_id=organization.pk, now=NOW)
     OrganizationKey.objects.filter(organization=organization).delete()
-    OrganizationKey.objects.bulk_create(OrganizationKey(**row) for row in backup)
+    OrganizationKey.objects.bulk_create(backup)
     forget_keys()
     organization_keys(organization.pk)  # the restore did bring them back
     assert "Applied: organization_keys 1. Already gone: none." in replay()

@@ -60,7 +60,11 @@ def test_an_edit_of_a_keyring_that_others_can_read_is_refused(ring_file: Path) -
 
 def test_a_failed_write_leaves_the_old_file_and_no_draft(ring_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = ring_file.read_text()
-    monkeypatch.setattr(keyfile.os, "fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
+
+    def disk_full(_: int) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr("os.fsync", disk_full)
     with pytest.raises(OSError, match="disk full"):
         keyfile.write_private(ring_file, "{}")
     assert ring_file.read_text() == before

@@ -19,6 +19,7 @@ from encryption.services import (
     forget_keys,
     newer_keys,
     organization_keys,
+    unwrap_row,
 )
 from tests.factories import make_organization
 from tests.threads import together
@@ -95,10 +96,9 @@ def test_a_key_that_another_process_changed_meanwhile_is_left_as_it_is(
 ) -> None:
     ensure_organization_keys(organization.pk)
     keyfile.make_primary(ring_file, keyfile.add_kek(ring_file))
-    unwrap = rotation.unwrap_row
 
     def destroyed_meanwhile(source: Any, row: OrganizationKey) -> bytes:
-        key = unwrap(source, row)
+        key = unwrap_row(source, row)
         OrganizationKey.objects.filter(pk=row.pk).update(wrapped=b"", state="destroyed")
         return key
 

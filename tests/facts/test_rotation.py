@@ -16,10 +16,10 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import Organization, User
 from consent.scope import Scope
-from encryption import services
+from encryption.kept import UNWRAPPED
 from encryption.models import OrganizationKey
 from encryption.rotation import RETIRE_AFTER, TooEarly, new_dek
-from encryption.services import forget_keys, organization_keys
+from encryption.services import KEEP_SECONDS, forget_keys, organization_keys
 from facts import rotation
 from facts.models import Fact
 from facts.prompt import read_block
@@ -116,7 +116,7 @@ def test_what_others_write_under_the_former_key_is_moved_after_the_grace_time(co
 
     def somebody_writes(seconds: float) -> None:
         waited.append(seconds)
-        services.UNWRAPPED.put(consented.organization_id, kept, until=float("inf"))
+        UNWRAPPED.put(consented.organization_id, kept, until=float("inf"))
         record_facts(consented, candidate("pet.cat", "Has a cat."))
         assert rotation.by_version(consented.organization_id) == {1: 1, 2: 1}
         forget_keys()
@@ -125,7 +125,7 @@ def test_what_others_write_under_the_former_key_is_moved_after_the_grace_time(co
     assert outcome.done == 2
     assert 60 < waited[0] <= 65
     assert rotation.by_version(consented.organization_id) == {2: 2}
-    assert rotation.GRACE_SECONDS > services.KEEP_SECONDS
+    assert rotation.GRACE_SECONDS > KEEP_SECONDS
 
 
 def test_a_reader_who_keeps_the_former_keys_fetches_the_new_ones_once(
@@ -134,7 +134,7 @@ def test_a_reader_who_keeps_the_former_keys_fetches_the_new_ones_once(
     fill(consented, 10)
     kept = organization_keys(consented.organization_id)
     rotate(consented)
-    services.UNWRAPPED.put(consented.organization_id, kept, until=float("inf"))
+    UNWRAPPED.put(consented.organization_id, kept, until=float("inf"))
     with django_assert_max_num_queries(3):  # gate and rows, does the version exist, the keys
         assert read_block(consented, surface=None, now=timezone.now()).state == "used"
     with django_assert_max_num_queries(1):
@@ -145,7 +145,7 @@ def test_an_editor_who_keeps_the_former_keys_writes_under_the_new_one(consented:
     fact = make_fact(consented)
     kept = organization_keys(consented.organization_id)
     rotate(consented)
-    services.UNWRAPPED.put(consented.organization_id, kept, until=float("inf"))
+    UNWRAPPED.put(consented.organization_id, kept, until=float("inf"))
     heir = edit_fact(scope=consented, fact_id=fact.pk, body="Lives in Faro.", actor=owner, now=timezone.now())
     assert heir.dek_version == 2
     assert bodies(consented) == ["Lives in Faro."]
