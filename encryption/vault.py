@@ -19,7 +19,7 @@ from encryption.envelope import KEY_BYTES, BadRecord
 from encryption.keys import KeyringError, KmsError
 
 PREFIX: Final = "vault:"
-TIMEOUT: Final = 5.0  # seconds for each wait on the socket: a chat turn is waiting
+TIMEOUT: Final = 3.0  # seconds for each wait on the socket: a chat turn is waiting
 LARGEST_ANSWER: Final = 65_536  # bytes; a wrapped key has about a hundred
 NAME: Final = re.compile(r"\w[\w.-]{0,57}", re.ASCII)  # no dot segment; with its prefix it fits the kek_id column
 MOUNT: Final = re.compile(r"\w[\w.-]*(/\w[\w.-]*)*", re.ASCII)

@@ -38,20 +38,19 @@ def uniqueness() -> list[str]:
 
 def decryptability() -> list[str]:
     """Every record of every status opens, and its keyed hashes are those of what it says (F04, F06)."""
-    wrong: list[str] = []
+    wrong: dict[str, None] = {}  # a missing key makes every record of its organization unreadable: said once
     for row, keys, found in inspect_records():
         if isinstance(found, str):
-            # A missing key makes every record of its organization unreadable: said once.
             code = found.removeprefix("key_")
-            subject = f"fact {row.pk}: does not open ({code})"
-            wrong.append(subject if code == found else f"organization {row.organization_id}: key unavailable ({code})")
+            record, key = f"fact {row.pk}: does not open", f"organization {row.organization_id}: key unavailable"
+            wrong[f"{record if code == found else key} ({code})"] = None
             continue
         assert keys is not None  # noqa: S101 (the other half of the pair)
         if bytes(row.key_hash) != key_hash(keys, found.label):
-            wrong.append(f"fact {row.pk}: the hash of its key is another one")
+            wrong[f"fact {row.pk}: the hash of its key is another one"] = None
         if bytes(row.content_hash) != content_hash(keys, row.memory_type, found.label, found.body):
-            wrong.append(f"fact {row.pk}: the hash of its content is another one")
-    return list(dict.fromkeys(wrong))
+            wrong[f"fact {row.pk}: the hash of its content is another one"] = None
+    return list(wrong)
 
 
 def sources() -> list[str]:
