@@ -45,10 +45,12 @@ def _wrapping() -> dict[str, int]:
 
     from encryption.models import OrganizationKey
 
-    if connection.in_atomic_block and connection.needs_rollback:
-        return {}
+    opened_here = connection.connection is None
     try:
         usable = OrganizationKey.objects.exclude(state=OrganizationKey.State.DESTROYED)
         return dict(usable.values_list("kek_id").annotate(Count("pk")).order_by("kek_id"))
     except (DatabaseError, InterfaceError, PoolTimeout):
         return {}
+    finally:
+        if opened_here:  # a command that forks after its checks must not share a connection with its children
+            connection.close()

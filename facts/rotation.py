@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import Enum
 from typing import Final
 
 import structlog
@@ -29,6 +30,14 @@ log = structlog.get_logger(__name__)
 BATCH: Final = 200  # rows; locked for some ten milliseconds
 GRACE_SECONDS: Final = KEEP_SECONDS + 5  # other processes seal under the former key for as long as they keep it
 type Step = Callable[[int], object]
+
+
+class NewKey(Enum):
+    """When a rotation makes a new data key. A record that never opens keeps a rotation unfinished: hence ALWAYS."""
+
+    UNLESS_UNFINISHED = 1
+    ALWAYS = 2
+    NEVER = 3
 
 
 @dataclass(slots=True)
@@ -60,17 +69,22 @@ def by_version(organization_id: uuid.UUID) -> dict[int, int]:
     return dict(rows.order_by("dek_version"))
 
 
-def to_move(organization_ids: Iterable[uuid.UUID], *, fresh: bool) -> int:
+def to_move(organization_ids: Iterable[uuid.UUID], *, new_key: NewKey = NewKey.UNLESS_UNFINISHED) -> int:
     """Return how many records a rotation will seal anew, as far as can be known before."""
-    counts = dict(stale(organization_ids).values_list("organization").annotate(Count("pk")).order_by())
-    untouched = set(organization_ids) - set(counts) if fresh else ()
-    return sum(counts.values()) + Fact.objects.filter(organization__in=untouched).count()
+    left, whole = stale(organization_ids), set(organization_ids)
+    if new_key is NewKey.NEVER:
+        return left.count()
+    counts = dict(left.values_list("organization").annotate(Count("pk")).order_by())
+    if new_key is NewKey.UNLESS_UNFINISHED:
+        whole -= set(counts)
+    unfinished: int = sum(count for organization_id, count in counts.items() if organization_id not in whole)
+    return unfinished + Fact.objects.filter(organization__in=whole).count()
 
 
-def begin(organization_id: uuid.UUID) -> OrganizationKey:
-    """Make a new data key, unless an earlier rotation is unfinished: then that one goes on. Raises KeyUnavailable."""
+def begin(organization_id: uuid.UUID, new_key: NewKey) -> OrganizationKey:
+    """Return the data key to move to, new or, where an earlier rotation goes on, its own. Raises KeyUnavailable."""
     active = active_dek(organization_id)
-    if stale([organization_id]).exists():
+    if new_key is NewKey.NEVER or (new_key is NewKey.UNLESS_UNFINISHED and stale([organization_id]).exists()):
         return active
     return new_dek(organization_id, after=active.version)
 
@@ -79,21 +93,20 @@ def rotate(
     organization_ids: Collection[uuid.UUID],
     *,
     grace: float = GRACE_SECONDS,
-    fresh: bool = True,
+    new_key: NewKey = NewKey.UNLESS_UNFINISHED,
     step: Step = lambda _: None,
     sleep: Callable[[float], object] = time.sleep,
 ) -> Moved:
     """Rotate the data keys of organizations and seal their facts anew until none is left under an older key.
 
     `grace` seconds after the newest key was made, what others wrote under the former one meanwhile is moved as well.
-    `fresh` False makes no new key and only moves what is left. An organization whose key is unavailable is counted
-    under that code, and the others go on.
+    An organization whose key is unavailable is counted under that code, and the others go on.
     """
     outcome, begun = Moved(), list[OrganizationKey]()
     unavailable = Counter[str]()
     for organization_id in organization_ids:
         try:
-            active = begin(organization_id) if fresh else active_dek(organization_id)
+            active = begin(organization_id, new_key)
         except KeyUnavailable as error:
             unavailable[error.code] += 1
             continue

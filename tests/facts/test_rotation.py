@@ -66,7 +66,7 @@ def test_facts_of_every_status_are_sealed_anew_and_nothing_else_changes(consente
         make_fact(consented, key=f"key.{status}", body=f"Is {status}.", status=status)
     before, read, sealed = beyond_the_record(), bodies(consented), dict(Fact.objects.values_list("pk", "sealed"))
     steps: list[int] = []
-    assert rotation.to_move([consented.organization_id], fresh=True) == 5
+    assert rotation.to_move([consented.organization_id]) == 5
     outcome = rotate(consented, step=steps.append)
     assert (outcome.done, outcome.failed.total(), sum(steps)) == (5, 0, 5)
     assert rotation.by_version(consented.organization_id) == {2: 5}
@@ -100,7 +100,7 @@ def test_a_rotation_that_was_killed_goes_on_under_the_same_key(
     with pytest.raises(KeyboardInterrupt):
         rotate(consented, step=killed)
     assert rotation.by_version(consented.organization_id) == {1: 15, 2: 10}
-    assert rotation.to_move([consented.organization_id], fresh=True) == 15
+    assert rotation.to_move([consented.organization_id]) == 15
     assert "cannot be read" not in bodies(consented)
     assert rotate(consented).done == 15
     assert rotation.by_version(consented.organization_id) == {2: 25}
@@ -171,6 +171,11 @@ def test_a_record_that_does_not_open_is_counted_once_left_as_it_is_and_stops_nob
     bad.refresh_from_db()
     assert (bytes(bad.sealed), bad.dek_version, bad.row_version) == (bytes(good.sealed), 1, 1)
     assert [row.pk for row in rotation.stale([consented.organization_id])] == [bad.pk]
+    always = rotation.NewKey.ALWAYS  # else one bad record would keep every later rotation from beginning
+    assert rotation.to_move([consented.organization_id], new_key=always) == 2
+    assert rotate(consented).done == 0
+    assert rotate(consented, new_key=always).done == 1
+    assert rotation.by_version(consented.organization_id) == {1: 1, 3: 1}
 
 
 def test_a_missing_key_is_counted_and_nothing_is_changed(consented: Scope, settings: Any) -> None:
@@ -210,7 +215,7 @@ def test_old_keys_are_retired_only_when_nothing_is_left_under_them(consented: Sc
     new_dek(consented.organization_id, after=1)
     later = timezone.now() + RETIRE_AFTER + timedelta(seconds=1)
     assert rotation.retire_old(consented.organization_id, now=later) == []
-    rotate(consented, fresh=False)
+    rotate(consented, new_key=rotation.NewKey.NEVER)
     with pytest.raises(TooEarly):
         rotation.retire_old(consented.organization_id, now=timezone.now())
     assert rotation.retire_old(consented.organization_id, now=later) == [1]

@@ -44,7 +44,9 @@ class Command(BaseCommand):
         which.add_argument("--organization", metavar="SLUG")
         which.add_argument("--all", action="store_true")
         rotate.add_argument("--grace", type=float, default=facts_rotation.GRACE_SECONDS, metavar="SECONDS")
-        rotate.add_argument("--retire-old", action="store_true", help="make no new key; destroy old ones with 0 left")
+        key = rotate.add_mutually_exclusive_group()
+        key.add_argument("--retire-old", action="store_true", help="make no new key; destroy old ones with 0 left")
+        key.add_argument("--new-key", action="store_true", help="also where records are left under an older one")
         add("verify", "Open every wrapped key and every record; exit 1 when one does not open.")
         export = add("export", "Write the keyring to a file that only a passphrase opens.")
         restore = add("import", "Put a keyring back from such a file.")
@@ -106,14 +108,16 @@ class Command(BaseCommand):
         self._fail(outcome.failed, outcome.left)
 
     def _rotate(self, options: dict[str, Any]) -> None:
-        slug, fresh = options["organization"], not options["retire_old"]
+        slug, new_key = options["organization"], facts_rotation.NewKey.UNLESS_UNFINISHED
+        if options["retire_old"] or options["new_key"]:
+            new_key = facts_rotation.NewKey.NEVER if options["retire_old"] else facts_rotation.NewKey.ALWAYS
         named = Organization.objects.filter(slug=slug, deleted_at__isnull=True).values_list("pk", flat=True)
         ids = facts_rotation.with_active_keys(list(named) if slug else None)
         if slug and not ids:
             raise CommandError(f"There is no organization {slug} with a data key.")
-        total = facts_rotation.to_move(ids, fresh=fresh)
+        total = facts_rotation.to_move(ids, new_key=new_key)
         with tqdm(total=total, desc="Records", unit="record", disable=None) as bar:
-            outcome = facts_rotation.rotate(ids, grace=options["grace"], fresh=fresh, step=bar.update)
+            outcome = facts_rotation.rotate(ids, grace=options["grace"], new_key=new_key, step=bar.update)
         left = facts_rotation.stale(ids).count()
         self.stdout.write(f"Organizations: {len(ids)}. Records sealed anew: {outcome.done}. Left: {left}.")
         if options["retire_old"]:
