@@ -1,4 +1,4 @@
-"""Registers the check of the keyring."""
+"""Registers the check of the keyring and of the keys that it must open."""
 
 from typing import Any
 
@@ -14,13 +14,43 @@ class EncryptionConfig(AppConfig):
 
 
 def check_keyring(**_options: Any) -> list[Error]:
-    """Fail when the keyring is missing, readable by others, malformed, or not what its check values say."""
-    from django.conf import settings
+    """Fail when the keyring is missing, readable by others, malformed, not what its check values say, or another one.
 
-    from encryption.keys import KeyringError, load_keyring
+    Looks at the organizations' keys where a database answers; without one, or before its migrations, at the keyring
+    alone. A key service is not asked: `memory_keys verify` does that.
+    """
+    from encryption.keys import KeyringError
+    from encryption.sources import load_source
 
     try:
-        load_keyring(json_text=settings.KEYRING_JSON, file=settings.KEYRING_FILE)
+        source = load_source()
     except KeyringError as error:
         return [Error(str(error), id=f"encryption.E_{error.code.upper()}")]
-    return []
+    return [
+        Error(
+            f"Key-encryption key {kek_id} is not in the keyring, and {count} organization keys need it.",
+            hint="Put it back from the keyring's backup: manage.py memory_keys import FILE.",
+            id="encryption.E_UNKNOWN_KEK",
+        )
+        for kek_id, count in _wrapping().items()
+        if not source.holds(kek_id)
+    ]
+
+
+def _wrapping() -> dict[str, int]:
+    """Return how many keys each key-encryption key wraps; nothing when no database answers."""
+    from django.db import DatabaseError, InterfaceError, connection
+    from django.db.models import Count
+    from psycopg_pool import PoolTimeout
+
+    from encryption.models import OrganizationKey
+
+    opened_here = connection.connection is None
+    try:
+        usable = OrganizationKey.objects.exclude(state=OrganizationKey.State.DESTROYED)
+        return dict(usable.values_list("kek_id").annotate(Count("pk")).order_by("kek_id"))
+    except (DatabaseError, InterfaceError, PoolTimeout):
+        return {}
+    finally:
+        if opened_here:  # a command that forks after its checks must not share a connection with its children
+            connection.close()

@@ -18,6 +18,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 MAGIC: Final = b"F1"
 AES_256_GCM: Final = 1
@@ -32,6 +33,8 @@ _SEALED_AT = _COMMITMENT_AT + COMMITMENT_BYTES
 SHORTEST: Final = _SEALED_AT + 16
 _ID_LENGTH: Final = (16).to_bytes(4, "big")  # as `join` writes it
 _FRONT: Final = struct.Struct(f">{HEADER.size}s{NONCE_BYTES}s{COMMITMENT_BYTES}s")
+SCRYPT_COST: Final = 2**17  # with r = 8: 128 MiB and about half a second for each guess at a passphrase
+SALT_BYTES: Final = 16
 
 
 class BadRecord(Exception):
@@ -97,6 +100,29 @@ def unwrap_key(kek: bytes, wrapped: bytes, associated: bytes) -> bytes:
         raise BadRecord("truncated")
     try:
         return AESGCM(kek).decrypt(wrapped[:NONCE_BYTES], wrapped[NONCE_BYTES:], associated)
+    except InvalidTag:
+        raise BadRecord("wrong_key") from None
+
+
+def _passphrase_key(passphrase: str, salt: bytes) -> bytes:
+    return Scrypt(salt=salt, length=KEY_BYTES, n=SCRYPT_COST, r=8, p=1).derive(passphrase.encode())
+
+
+def seal_with_passphrase(passphrase: str, text: bytes, associated: bytes) -> tuple[bytes, bytes]:
+    """Return (salt, nonce + AES-256-GCM(text)) under the scrypt key of a passphrase."""
+    salt = os.urandom(SALT_BYTES)
+    nonce = os.urandom(NONCE_BYTES)
+    aead = AESGCM(_passphrase_key(passphrase, salt))
+    return salt, nonce + aead.encrypt(nonce, text, associated)
+
+
+def open_with_passphrase(passphrase: str, salt: bytes, sealed: bytes, associated: bytes) -> bytes:
+    """Return the text, or raise BadRecord: another passphrase, or changed bytes (which of the two, nobody can tell)."""
+    if len(salt) != SALT_BYTES or len(sealed) < NONCE_BYTES + 16:
+        raise BadRecord("truncated")
+    try:
+        aead = AESGCM(_passphrase_key(passphrase, salt))
+        return aead.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], associated)
     except InvalidTag:
         raise BadRecord("wrong_key") from None
 

@@ -5,6 +5,7 @@ import binascii
 import hashlib
 import hmac
 import json
+import os
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,18 +25,32 @@ class KeyringError(Exception):
         self.code = code
 
 
+class KmsError(Exception):
+    """A key management service gave no key: `code` is kms_unreachable, kms_untrusted, kms_denied, kms_unavailable,
+    kms_token or kms_answer. Says nothing about the key itself; the same call may succeed later.
+    """
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
 class KeySource(Protocol):
     """Wraps and unwraps organization keys: a keyring, or a key management service."""
 
     @property
     def primary_id(self) -> str: ...
 
+    def holds(self, kek_id: str) -> bool:
+        """Whether this source is the one to ask for a key-encryption key; asks nobody."""
+        ...
+
     def wrap(self, key: bytes, associated: bytes) -> bytes:
-        """Return `key` wrapped under the primary key."""
+        """Return `key` wrapped under the primary key. Raises KmsError."""
         ...
 
     def unwrap(self, kek_id: str, wrapped: bytes, associated: bytes) -> bytes:
-        """Return the key. Raises KeyError for an unknown id and envelope.BadRecord for a wrong key."""
+        """Return the key. Raises KeyError for an unknown id, envelope.BadRecord for a wrong key, and KmsError."""
         ...
 
 
@@ -46,11 +61,37 @@ class Keyring:
     primary_id: str
     keys: Mapping[str, bytes] = field(repr=False)
 
+    def holds(self, kek_id: str) -> bool:
+        return kek_id in self.keys
+
     def wrap(self, key: bytes, associated: bytes) -> bytes:
         return envelope.wrap_key(self.keys[self.primary_id], key, associated)
 
     def unwrap(self, kek_id: str, wrapped: bytes, associated: bytes) -> bytes:
         return envelope.unwrap_key(self.keys[kek_id], wrapped, associated)
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Wraps with the first source and unwraps with the one that holds the key: how a deployment moves between them."""
+
+    sources: tuple[KeySource, ...]
+
+    @property
+    def primary_id(self) -> str:
+        return self.sources[0].primary_id
+
+    def holds(self, kek_id: str) -> bool:
+        return any(source.holds(kek_id) for source in self.sources)
+
+    def wrap(self, key: bytes, associated: bytes) -> bytes:
+        return self.sources[0].wrap(key, associated)
+
+    def unwrap(self, kek_id: str, wrapped: bytes, associated: bytes) -> bytes:
+        for source in self.sources:
+            if source.holds(kek_id):
+                return source.unwrap(kek_id, wrapped, associated)
+        raise KeyError(kek_id)
 
 
 def check_value(key: bytes) -> str:
@@ -62,11 +103,22 @@ def _entry(key: bytes) -> dict[str, str]:
     return {"key": base64.b64encode(key).decode(), "check": check_value(key)}
 
 
+def keyring_json(ring: Keyring) -> str:
+    """Return the JSON text that `parse_keyring` reads. It is the secret itself: for the keyring file only."""
+    keys = {key_id: _entry(key) for key_id, key in ring.keys.items()}
+    return json.dumps({"primary": ring.primary_id, "keys": keys}, indent=2) + "\n"
+
+
 def new_keyring_json() -> str:
     """Return a keyring with one new random key, as JSON text."""
+    key_id, key = new_kek()
+    return keyring_json(Keyring(key_id, {key_id: key}))
+
+
+def new_kek() -> tuple[str, bytes]:
+    """Return a new random key and the id by which the keyring knows it."""
     key = envelope.new_key()
-    key_id = f"kek-{check_value(key)}"
-    return json.dumps({"primary": key_id, "keys": {key_id: _entry(key)}}, indent=2) + "\n"
+    return f"kek-{check_value(key)}", key
 
 
 def parse_keyring(text: str) -> Keyring:
@@ -100,8 +152,9 @@ def load_keyring(*, json_text: str, file: Path | None) -> Keyring:
     if file is None:
         raise KeyringError("missing", "No keyring is set. Set MEMORYPROJECT_KEYRING_FILE or MEMORYPROJECT_KEYRING.")
     try:
-        mode = file.stat().st_mode
-        text = file.read_text()
+        with file.open() as opened:  # mode and text of one file, though another may be renamed over it meanwhile
+            mode = os.fstat(opened.fileno()).st_mode
+            text = opened.read()
     except FileNotFoundError:
         raise KeyringError(
             "missing", f"The keyring {file} is missing. Put it back from its backup; a new one opens nothing."

@@ -1,9 +1,10 @@
 """How a fact's key and body become sealed bytes and keyed hashes (F03, F04, F06)."""
 
+from functools import partial
 from uuid import UUID
 
 from consent.scope import Scope
-from encryption.services import ScopeKeys, ensure_organization_keys, organization_keys
+from encryption.services import OrganizationKeys, ScopeKeys, ensure_organization_keys, newer_keys, organization_keys
 from screening.text import normalize_for_hash, normalize_key
 
 PURPOSE = "fact"
@@ -13,14 +14,19 @@ def _ids(scope: Scope) -> tuple[UUID, ...]:
     return (scope.organization_id, scope.user_id, scope.agent_id)
 
 
+def _scope_keys(scope: Scope, keys: OrganizationKeys) -> ScopeKeys:
+    refetch = partial(newer_keys, scope.organization_id)
+    return ScopeKeys(keys, purpose=PURPOSE, scope=_ids(scope), refetch=refetch)
+
+
 def scope_keys(scope: Scope) -> ScopeKeys:
     """Return the keys of a scope for reading. Raises KeyUnavailable."""
-    return ScopeKeys(organization_keys(scope.organization_id), purpose=PURPOSE, scope=_ids(scope))
+    return _scope_keys(scope, organization_keys(scope.organization_id))
 
 
 def scope_keys_for_writing(scope: Scope) -> ScopeKeys:
     """Return the keys of a scope and make them at the first seal; not in a transaction. Raises KeyUnavailable."""
-    return ScopeKeys(ensure_organization_keys(scope.organization_id), purpose=PURPOSE, scope=_ids(scope))
+    return _scope_keys(scope, ensure_organization_keys(scope.organization_id))
 
 
 def key_hash(keys: ScopeKeys, key: str) -> bytes:

@@ -3,14 +3,14 @@
 from datetime import timedelta
 from typing import Final
 
-from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
 from psycopg_pool import PoolTimeout
 
-from encryption.keys import KeyringError, load_keyring
+from encryption.keys import KeyringError
+from encryption.sources import load_source
 from jobs.models import Heartbeat
 from jobs.supervisor import BEAT
 
@@ -35,7 +35,7 @@ def checks() -> dict[str, str]:
         found["database"] = "cannot be reached"
         found["migrations"] = found["worker"] = "unknown"
     try:
-        load_keyring(json_text=settings.KEYRING_JSON, file=settings.KEYRING_FILE)
+        load_source()
     except KeyringError as error:
         found["keyring"] = error.code
     return found

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lifecycle import postgres
 
+KEYRING_VARIABLES = ("MEMORYPROJECT_KEYRING", "MEMORYPROJECT_KEYRING_FILE", "MEMORYPROJECT_KMS")
 # These read no data, so they work without a database.
 NO_DATABASE = frozenset({"help", "--help", "version", "--version", "makemessages", "compilemessages", "collectstatic"})
 
@@ -56,11 +57,15 @@ def _write_once(path: Path, text: str) -> bool:
 
 
 def prepare(folder: Path) -> list[str]:
-    """Write secret key and keyring on the first start; return sentences that say what was written (X04)."""
+    """Write keyring and secret key on the first start; return sentences that say what was written (X04).
+
+    The secret key comes last and marks that a first start is over: a keyring that is missing later was lost, and a new
+    one in its place would only hide that.
+    """
     said = []
-    if _write_once(secret_key_file(folder), secrets.token_urlsafe(50)):
-        said.append(f"Wrote a secret key to {secret_key_file(folder)}.")
-    if not os.environ.get("MEMORYPROJECT_KEYRING") and not os.environ.get("MEMORYPROJECT_KEYRING_FILE"):
+    first = not secret_key_file(folder).exists()
+    elsewhere = any(os.environ.get(name, "").strip() for name in KEYRING_VARIABLES)
+    if first and not elsewhere:
         from encryption.keys import new_keyring_json
 
         if _write_once(keyring_file(folder), new_keyring_json()):
@@ -68,6 +73,8 @@ def prepare(folder: Path) -> list[str]:
                 f"Wrote a new keyring to {keyring_file(folder)}. Keep a copy apart from the database: "
                 "without it no fact can be read."
             )
+    if first and _write_once(secret_key_file(folder), secrets.token_urlsafe(50)):
+        said.append(f"Wrote a secret key to {secret_key_file(folder)}.")
     return said
 
 

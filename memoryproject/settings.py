@@ -225,6 +225,15 @@ Q_CLUSTER = {
 # --- memory -----------------------------------------------------------------------------------------------------------
 KEYRING_JSON = env.text("MEMORYPROJECT_KEYRING")
 KEYRING_FILE = env.path("MEMORYPROJECT_KEYRING_FILE") or (None if PRODUCTION else local.keyring_file(DATA_DIR))
+KMS = env.choice("MEMORYPROJECT_KMS", ("keyring", "vault"), "keyring")  # which of the two wraps new keys
+VAULT_ADDRESS = env.text("MEMORYPROJECT_VAULT_ADDRESS")
+VAULT_KEY = env.text("MEMORYPROJECT_VAULT_KEY")
+VAULT_MOUNT = env.text("MEMORYPROJECT_VAULT_MOUNT") or "transit"
+VAULT_NAMESPACE = env.text("MEMORYPROJECT_VAULT_NAMESPACE")
+VAULT_TOKEN = env.text("MEMORYPROJECT_VAULT_TOKEN")
+VAULT_TOKEN_FILE = env.path("MEMORYPROJECT_VAULT_TOKEN_FILE")
+VAULT_CA_FILE = env.path("MEMORYPROJECT_VAULT_CA_FILE")
+ERASURE_LEDGER = env.path("MEMORYPROJECT_ERASURE_LEDGER") or DATA_DIR / "erasures.jsonl"
 ALLOW_PRIVATE_PROVIDERS = env.boolean("MEMORYPROJECT_ALLOW_PRIVATE_PROVIDERS", default=False)
 AGENT_MEMORY_KILL_SWITCH = env.text("AGENT_MEMORY_KILL_SWITCH")
 EXTRACTION_LEASE_SECONDS = env.integer("MEMORYPROJECT_EXTRACTION_LEASE", default=360, minimum=1, maximum=3600)

@@ -11,7 +11,7 @@ SHOWN = 20
 
 
 class Command(BaseCommand):
-    help = "Check the invariants of the store: cap, uniqueness, decryptability, orphans, backlog."
+    help = "Check the invariants of the store: facts, records, keys, consent, orphans, backlog."
 
     def handle(self, *args: Any, **options: Any) -> None:
         healthy = True

@@ -1,0 +1,181 @@
+"""Rotation of keys: rewrap under another KEK, a new data key, destruction of old ones. Knows no record and no fact."""
+
+import uuid
+from collections import Counter
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+
+import structlog
+from django.db import transaction
+from django.db.models import Max, QuerySet
+
+from accounts.models import Organization
+from encryption import sources
+from encryption.envelope import new_key
+from encryption.keys import Keyring, KeyringError, check_value
+from encryption.models import OrganizationKey
+from encryption.services import KeyUnavailable, forget_keys, key_source, unwrap_row, wrap
+
+log = structlog.get_logger(__name__)
+BATCH: Final = 100  # rows read at once; each is written by itself
+# A background job holds the keys it began with while a model answers: five minutes, and one that keys are kept for.
+RETIRE_AFTER: Final = timedelta(minutes=15)
+ACTIVE, DECRYPT_ONLY, DESTROYED = OrganizationKey.State
+DEK: Final = OrganizationKey.Purpose.DEK
+
+
+class TooEarly(Exception):
+    """Old data keys may still be written under by a process that began before the rotation. Says when it is time."""
+
+    def __init__(self, at: datetime) -> None:
+        super().__init__(f"Old keys can be retired from {at:%Y-%m-%d %H:%M:%S %Z} on.")
+        self.at = at
+
+
+@dataclass(frozen=True, slots=True)
+class Kek:
+    """One key-encryption key as an operator sees it; `check` is empty for a key service and for a key that is gone."""
+
+    id: str
+    check: str
+    primary: bool
+    known: bool
+    wraps: int
+
+
+@dataclass(slots=True)
+class Opened:
+    """How many wrapped keys opened, and the ones that did not, by code."""
+
+    opened: int = 0
+    failed: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(slots=True)
+class Rewrapped:
+    """How many keys are wrapped anew, why others are not, and how many are left under another key than the primary."""
+
+    done: int = 0
+    failed: Counter[str] = field(default_factory=Counter)
+    left: int = 0
+
+
+def usable_keys() -> QuerySet[OrganizationKey]:
+    return OrganizationKey.objects.exclude(state=DESTROYED)
+
+
+def keks() -> list[Kek]:
+    """Return every key-encryption key that the deployment holds or that wraps something. Raises KeyringError."""
+    source = sources.load_source()
+    wraps = Counter(usable_keys().values_list("kek_id", flat=True))
+    try:
+        ring = sources.keyring()
+    except KeyringError:
+        ring = Keyring("", {})  # a deployment with a key service needs none
+    checks = {key_id: check_value(key) for key_id, key in ring.keys.items()}
+    ids = sorted({source.primary_id, *checks, *wraps})
+    return [
+        Kek(key_id, checks.get(key_id, ""), key_id == source.primary_id, source.holds(key_id), wraps[key_id])
+        for key_id in ids
+    ]
+
+
+def wrapped_under(kek_id: str) -> int:
+    """Return how many keys would be lost with a key-encryption key."""
+    return usable_keys().filter(kek_id=kek_id).count()
+
+
+def to_rewrap(*, every: bool = False) -> QuerySet[OrganizationKey]:
+    """Return the keys under another KEK than the primary one; all, when the primary changed inside a key service."""
+    return usable_keys() if every else usable_keys().exclude(kek_id=sources.load_source().primary_id)
+
+
+def rewrap(*, every: bool = False, step: Callable[[int], object] = lambda _: None) -> Rewrapped:
+    """Wrap keys anew under the primary KEK, one compare-and-swap each; may be killed and run again at any time.
+
+    A row that another process rewrapped or destroyed meanwhile is left as that process made it. Raises KeyringError.
+    """
+    source, todo, outcome = sources.load_source(), to_rewrap(every=every), Rewrapped()
+    last = uuid.UUID(int=0)
+    while rows := list(todo.filter(pk__gt=last).order_by("pk")[:BATCH]):
+        for row in rows:
+            try:
+                kek_id, wrapped = wrap(
+                    source,
+                    unwrap_row(source, row),
+                    organization_id=row.organization_id,
+                    purpose=row.purpose,
+                    version=row.version,
+                )
+            except KeyUnavailable as error:
+                outcome.failed[error.code] += 1
+            else:
+                unchanged = usable_keys().filter(pk=row.pk, wrapped=bytes(row.wrapped))
+                outcome.done += unchanged.update(kek_id=kek_id, wrapped=wrapped)
+            step(1)
+        last = rows[-1].pk
+    outcome.left = to_rewrap().count()
+    log.info("organization_keys_rewrapped", count=outcome.done, left=outcome.left, kek_id=source.primary_id)
+    return outcome
+
+
+def verify_keys(*, step: Callable[[int], object] = lambda _: None) -> Opened:
+    """Unwrap every key that is not destroyed. Raises KeyringError."""
+    source, outcome = sources.load_source(), Opened()
+    for row in usable_keys().iterator(chunk_size=BATCH):
+        try:
+            unwrap_row(source, row)
+            outcome.opened += 1
+        except KeyUnavailable as error:
+            outcome.failed[error.code] += 1
+        step(1)
+    return outcome
+
+
+def active_dek(organization_id: uuid.UUID) -> OrganizationKey:
+    """Return the row of the data key that seals now. Raises KeyUnavailable (no_keys)."""
+    row = OrganizationKey.objects.filter(organization=organization_id, purpose=DEK, state=ACTIVE).first()
+    if row is None:
+        raise KeyUnavailable("no_keys", organization_id)
+    return row
+
+
+def new_dek(organization_id: uuid.UUID, *, after: int) -> OrganizationKey:
+    """Make a new data key the active one, the former `after` decrypt-only, and return the active one.
+
+    When another process was faster, its key is returned. Raises KeyUnavailable.
+    """
+    keys = OrganizationKey.objects.filter(organization=organization_id, purpose=DEK)
+    version = (keys.aggregate(last=Max("version"))["last"] or 0) + 1
+    source = key_source(organization_id)
+    kek_id, wrapped = wrap(source, new_key(), organization_id=organization_id, purpose=DEK, version=version)
+    with transaction.atomic():
+        live = Organization.objects.select_for_update(no_key=True).filter(pk=organization_id, deleted_at__isnull=True)
+        if live.first() is None:
+            raise KeyUnavailable("no_organization", organization_id)
+        if active_dek(organization_id).version == after:
+            keys.filter(state=ACTIVE).update(state=DECRYPT_ONLY)
+            keys.create(organization_id=organization_id, purpose=DEK, version=version, kek_id=kek_id, wrapped=wrapped)
+            log.info("data_key_rotated", organization_id=str(organization_id), version=version)
+    forget_keys(organization_id)
+    return active_dek(organization_id)
+
+
+def retire_deks(organization_id: uuid.UUID, *, in_use: Collection[int], now: datetime) -> list[int]:
+    """Destroy the decrypt-only data keys that seal no record, and return their versions; under the caller's lock.
+
+    Raises TooEarly while a process may still hold such a key and write under it, and KeyUnavailable.
+    """
+    active = active_dek(organization_id)
+    if now < active.created_at + RETIRE_AFTER:
+        raise TooEarly(active.created_at + RETIRE_AFTER)
+    old = OrganizationKey.objects.filter(organization=organization_id, purpose=DEK, state=DECRYPT_ONLY)
+    old = old.exclude(version__in=in_use)
+    versions = sorted(old.values_list("version", flat=True))
+    old.update(state=DESTROYED, wrapped=b"", destroyed_at=now)
+    if versions:
+        log.info("data_keys_retired", organization_id=str(organization_id), count=len(versions))
+    forget_keys(organization_id)
+    return versions

@@ -1,0 +1,35 @@
+"""`manage.py memory_replay_erasures`: does the erasures of the ledger again after a restore; safe to run twice."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+from tqdm import tqdm
+
+from encryption import ledger
+from lifecycle.erasures import replay_erasures
+
+
+class Command(BaseCommand):
+    help = "After a restore, and before anybody is let in: erase again what was erased since the backup."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--ledger", type=Path, help="instead of MEMORYPROJECT_ERASURE_LEDGER")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            entries, unreadable = ledger.read(options["ledger"] or Path(settings.ERASURE_LEDGER))
+        except ledger.LedgerError as error:
+            raise CommandError(str(error)) from None
+        with tqdm(total=len(entries), desc="Erasures", unit="erasure", disable=None) as bar:
+            done = replay_erasures(entries, now=timezone.now(), step=bar.update)
+        self.stdout.write(f"Applied: {_counts(done.applied)}. Already gone: {_counts(done.already)}.")
+        if done.unknown or unreadable:
+            raise CommandError(f"Not applied: {_counts(done.unknown)}; lines that cannot be read: {unreadable}.")
+
+
+def _counts(counts: Counter[str]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in sorted(counts.items())) or "none"
