@@ -286,10 +286,10 @@ def _disagreement(fact: ListedFact, sides: Sequence[ListedFact]) -> str:
     quoted = f"“{Truncator(first.body).chars(80)}”" if first else _("a fact that cannot be decrypted now")
     more = len(others) - 1
     if not more:
-        return _("Not used: it disagrees with %(fact)s.") % {"fact": quoted}
+        return _("Not used: it disagrees with %(fact)s") % {"fact": quoted}
     say = ngettext(
-        "Not used: it disagrees with %(fact)s and %(n)d other.",
-        "Not used: it disagrees with %(fact)s and %(n)d others.",
+        "Not used: it disagrees with %(fact)s and %(n)d other",
+        "Not used: it disagrees with %(fact)s and %(n)d others",
         more,
     )
     return say % {"fact": quoted, "n": more}

@@ -147,7 +147,7 @@ def delete(request: MemberRequest, organization: str, agent: str, fact: uuid.UUI
     except ChangedMeanwhile:
         return _changed_meanwhile(request, access, fact)
     removed = date_format(timezone.localtime(now + TOMBSTONE_KEPT), "DATE_FORMAT")
-    notice = _("Deleted. It is no longer used. Its encrypted row is removed from the database after %(date)s.")
+    notice = _("Deleted. It is no longer used. Its encrypted row is removed in one of the nights after %(date)s.")
     return _done(request, access, notice % {"date": removed})
 
 

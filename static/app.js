@@ -36,8 +36,9 @@
 
   document.addEventListener("htmx:afterSettle", () => {
     document.querySelectorAll("textarea[data-limit]").forEach(count);
-    if (document.activeElement === document.body && place) {
-      document.getElementById(place)?.querySelector("a[href], button:not(:disabled), summary")?.focus();
+    if (document.activeElement === document.body) {
+      const wanted = document.querySelector("main [autofocus]");
+      (wanted || document.getElementById(place)?.querySelector("a.button, button:not(:disabled)"))?.focus();
     }
   });
 

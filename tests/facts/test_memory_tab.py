@@ -9,34 +9,19 @@ import pytest
 from django.test import Client, override_settings
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from accounts.models import User
 from agents.models import Agent
 from consent.scope import Scope
 from consent.services import consent_of, withdraw_consent
-from facts.models import Fact
-from facts.services import list_facts
+from facts.models import TOMBSTONE_KEPT, Fact
 from tests import factories
+from tests.facts.page import NAMES, bodies, text, url
 
 pytestmark = pytest.mark.django_db
 type ClientFor = Callable[..., Client]
-NAMES = ["acme", "guide"]
 HTMX = {"HX-Request": "true"}
-
-
-def url(action: str = "", fact: Fact | uuid.UUID | None = None) -> str:
-    name = f"memory-{action}" if action else "memory"
-    return reverse(name, args=[*NAMES, fact.pk if isinstance(fact, Fact) else fact] if fact else NAMES)
-
-
-def text(response: Any) -> str:
-    return " ".join(response.content.decode().split())
-
-
-def bodies(scope: Scope) -> dict[str, str]:
-    """Return the live facts of a scope as body → status."""
-    listed = list_facts(scope, now=timezone.now())
-    return {fact.opened.body: fact.row.status for fact in listed if fact.opened}
 
 
 @pytest.fixture
@@ -58,9 +43,9 @@ def test_f09_the_tab_lists_live_facts_with_all_their_fields(client: Client, cons
     factories.make_fact(consented, body="Gone.", key="gone", status="deleted")
     factories.make_fact(consented, body="Old.", key="old", status="superseded")
     page = text(client.get(url()))
-    for shown in ("Lives in Porto.", "home.city", "87 %", "Profile", "Active", "(in 179 days)", "2 of 200"):
+    for shown in ("Lives in Porto.", "home.city", "87 %", "Profile", "Active", "(in 179 days)", "2 of 200", "Learned"):
         assert shown in page
-    for shown in ("Likes tea.", "Semantic", "Conflict", "Not used: it disagrees"):
+    for shown in ("Likes tea.", "Semantic", "Conflict", "Not used: the fact it disagreed with"):
         assert shown in page
     assert "Gone." not in page
     assert "Old." not in page
@@ -270,9 +255,12 @@ def test_f10_an_edit_to_what_another_fact_says_is_refused(client: Client, fact: 
 
 def test_f11_deleting_asks_first_and_says_what_happens(client: Client, fact: Fact, consented: Scope) -> None:
     page = text(client.get(url("delete", fact)))
-    assert "encrypted row stays until retention removes it after 180 days" in page
+    last = date_format(timezone.now() + TOMBSTONE_KEPT, "DATE_FORMAT")
+    assert f"encrypted row stays until retention removes it after 180 days, in one of the nights after {last}." in page
+    assert "this cannot be undone" in page
     assert bodies(consented) == {"Lives in Porto.": "active"}
-    assert client.post(url("delete", fact)).status_code == 303
+    page = text(client.post(url("delete", fact), follow=True))
+    assert f"Its encrypted row is removed in one of the nights after {last}." in page
     fact.refresh_from_db()
     assert fact.status == "deleted"
     assert client.post(url("delete", fact)).status_code == 409
@@ -290,7 +278,10 @@ def test_f11_deleting_one_side_of_a_conflict_does_not_promote_the_other(
 # --- who may ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(params=["", "grant", "withdraw", "edit", "delete"])
+READ = ("", "history", "prompt")  # doors that change nothing
+
+
+@pytest.fixture(params=[*READ, "grant", "withdraw", "edit", "delete"])
 def door(request: pytest.FixtureRequest, fact: Fact) -> str:
     """The address of every door in turn."""
     return url(request.param, fact if request.param in ("edit", "delete") else None)
@@ -306,9 +297,14 @@ def test_i04_a_stranger_gets_404_and_a_reader_403(
     client_for: ClientFor, stranger: User, agent: Agent, door: str
 ) -> None:
     reader = factories.make_member(agent.organization, agent, "reader@acme.example", permissions=("agent:read",))
-    assert client_for(stranger).get(url()).status_code == 404
-    assert client_for(reader).get(url()).status_code == 200
-    if door != url():
+    unseeing = factories.make_member(agent.organization, agent, "new@acme.example", permissions=())
+    if door in map(url, READ):
+        assert client_for(stranger).get(door).status_code == 404
+        assert client_for(unseeing).get(door).status_code == 404
+        assert client_for(reader).get(door).status_code == 200
+        assert client_for(reader).get(door)["Cache-Control"] == "no-store"
+    else:
+        assert client_for(unseeing).post(door, {"body": "x"}).status_code == 404
         assert client_for(stranger).post(door, {"body": "x"}).status_code == 404
         assert client_for(reader).post(door, {"body": "x"}).status_code == 403
 
@@ -317,7 +313,7 @@ def test_wrong_methods_and_posts_without_the_csrf_token_are_refused(
     client: Client, client_for: ClientFor, owner: User, consented: Scope, door: str
 ) -> None:
     assert client.put(door).status_code == 405
-    if door == url():
+    if door in map(url, READ):
         assert client.post(door).status_code == 405
     if door == url("grant"):
         assert client.get(door).status_code == 405
