@@ -261,7 +261,7 @@ def _row(
     elif row.status != "active":
         shown_as, meaning = row.status, _disagreement(fact, sides[_slot(fact)])
     elif fact.opened is None:
-        shown_as, meaning = "paused", _("Not used: it cannot be decrypted now.")
+        shown_as, meaning = "paused", _unreadable(fact)
     elif not acts:
         shown_as, meaning = "paused", _("Not used now: memory is off.")
     else:
@@ -275,6 +275,13 @@ def _row(
         sources=tuple(sources.get(source, Source("")) for source in row.source_ids),
         editable=may_edit and not fact.expired and fact.opened is not None,
     )
+
+
+def _unreadable(fact: ListedFact) -> str:
+    """Tell a missing key, which may come back, from a record that does not open though the key is there."""
+    if fact.key_problem:
+        return _("Not used: it cannot be decrypted now.")
+    return _("Not used: its stored record does not open, though the key is there. Tell the operator.")
 
 
 def _disagreement(fact: ListedFact, sides: Sequence[ListedFact]) -> str:

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 from accounts.models import User
@@ -31,6 +31,9 @@ QUIET = (
 )
 
 
+PATIENCE = 20_000  # milliseconds; a machine that is busy with other things is no failure
+
+
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """Chromium, or a skipped test where there is none.
@@ -42,6 +45,7 @@ def browser() -> Iterator[Browser]:
         pytest.skip(f"there is no {CHROMIUM}")
     with pytest.MonkeyPatch.context() as patched, sync_playwright() as playwright:
         patched.setitem(os.environ, "DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+        expect.set_options(timeout=PATIENCE)
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield started
         started.close()
@@ -101,7 +105,7 @@ def visit(browser: Browser, cast: Cast) -> Iterator[Visit]:
     def open_page(url: str = "", *, signed_in: bool = True, **options: Any) -> Page:
         context = browser.new_context(**options)
         contexts.append(context)
-        context.set_default_timeout(5_000)
+        context.set_default_timeout(PATIENCE)
         context.on("page", watch)
         if signed_in:
             client = Client()

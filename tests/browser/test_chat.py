@@ -42,6 +42,7 @@ def test_c03_a_reply_streams_and_can_be_stopped_and_sent_again(
     assert "word399" not in Message.objects.get(turn=turn, role="assistant").content
     page.get_by_role("button", name="Try again").click()
     expect(reply.last).to_have_text("Short.")
+    expect(page.locator(".turn-running")).to_have_count(0)
     assert set(Turn.objects.values_list("status", flat=True)) == {"stopped", "completed"}
 
 

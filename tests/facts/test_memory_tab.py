@@ -4,17 +4,21 @@ import uuid
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.test import Client, override_settings
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
+from pytest_django.fixtures import Settings
 
 from accounts.models import User
 from agents.models import Agent
+from consent.models import Consent
 from consent.scope import Scope
-from consent.services import consent_of, withdraw_consent
+from consent.services import TEXT_VERSION, consent_of, withdraw_consent
+from encryption.services import forget_keys
 from facts.models import TOMBSTONE_KEPT, Fact
 from tests import factories
 from tests.facts.page import NAMES, bodies, text, url
@@ -99,7 +103,46 @@ def test_a_fact_that_cannot_be_decrypted_is_listed_and_can_be_deleted(client: Cl
     assert url("edit", fact) not in page
     assert client.get(url("edit", fact)).status_code == 503
     assert client.post(url("edit", fact), {"body": "Lives in Lisbon."}).status_code == 503
+    assert "its stored record does not open, though the key is there" in page
+    assert "Nothing has been deleted" not in page  # that would be a promise about the wrong trouble
     assert client.post(url("delete", fact)).status_code == 303
+
+
+def test_without_the_key_the_tab_says_that_nothing_is_lost_and_whom_to_tell(
+    client: Client, consented: Scope, fact: Fact, settings: Settings
+) -> None:
+    settings.KEYRING_JSON, settings.KEYRING_FILE = "", None
+    forget_keys()
+    page = text(client.get(url()))
+    for said in ("Your facts cannot be decrypted now.", "Nothing has been deleted", "Tell the operator", "keyring_"):
+        assert said in page
+    assert "Porto" not in page
+    refused = text(client.post(url("edit", fact), {"body": "Lives in Lisbon."}))
+    assert "Lives in Lisbon.</textarea>" in refused
+    assert client.post(url("withdraw")).status_code == 303
+    assert client.post(url("delete", fact)).status_code == 303
+    fact.refresh_from_db()
+    assert fact.status == "deleted"
+
+
+def test_f05_times_are_in_the_members_zone_with_the_exact_instant(
+    client: Client, owner: User, consented: Scope
+) -> None:
+    owner.time_zone = "Asia/Tokyo"
+    owner.save(update_fields=["time_zone"])
+    expires = (timezone.now() + timedelta(days=12, hours=1)).replace(hour=20, minute=30, second=0, microsecond=0)
+    factories.make_fact(consented, created_at=timezone.now() - timedelta(days=1), expires_at=expires)
+    page = text(client.get(url()))
+    there = expires.astimezone(ZoneInfo("Asia/Tokyo"))
+    assert f'datetime="{there.isoformat()}"' in page
+    assert f'title="{date_format(there, "DATETIME_FORMAT")} JST">{date_format(there, "DATE_FORMAT")}<' in page
+
+
+def test_a_full_list_says_so(client: Client, consented: Scope) -> None:
+    factories.fill(consented, 200)
+    page = text(client.get(url()))
+    assert "200 of 200" in page
+    assert "The list is full, so nothing new is remembered." in page
 
 
 def test_a_body_is_shown_as_text(client: Client, consented: Scope) -> None:
@@ -123,6 +166,9 @@ def test_f01_the_consent_text_says_what_is_stored_and_who_sees_it(client: Client
         "Everyone who uses one of your API keys shares this memory",
         "preferences that are inferred",
         "stay stored until you delete them",
+        "What you wrote before you turn memory on",
+        "Whoever runs this deployment holds its keys.",
+        f"Consent text, version {TEXT_VERSION}",
         "turn memory on",
     ):
         assert said in page
@@ -137,6 +183,12 @@ def test_f01_granting_is_explicit_and_turns_memory_on(client: Client, scope: Sco
     assert granted is not None
     assert granted.granted
     assert "Memory is on" in text(client.get(url()))
+
+
+def test_f01_the_tab_tells_when_an_older_consent_text_was_agreed_to(client: Client, consented: Scope) -> None:
+    assert "You agreed to version" not in text(client.get(url()))
+    Consent.objects.update(text_version=0)
+    assert "You agreed to version 0 of this text" in text(client.get(url()))
 
 
 def test_withdrawal_asks_first_and_keeps_the_facts(client: Client, consented: Scope, fact: Fact) -> None:
