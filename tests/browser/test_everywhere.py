@@ -3,10 +3,12 @@
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from consent.services import consent_of
 from facts.models import Fact
+from facts.services import edit_fact
 from tests import factories
 from tests.browser.conftest import Cast, Visit
 
@@ -61,6 +63,8 @@ def full(cast: Cast) -> Cast:
     factories.make_fact(cast.scope, body="Lives in Porto.", source_ids=(message.pk,))
     factories.make_fact(cast.scope, body="Lives in " + "Llanfairpwllgwyngyll" * 5, status="conflict")
     factories.make_fact(cast.scope, key="k" * 120, body="Likes tea.", status="pending")
+    stale = factories.make_fact(cast.scope, key="work", body="Works in Faro.")
+    edit_fact(scope=cast.scope, fact_id=stale.pk, body="Works in Braga.", actor=cast.user, now=timezone.now())
     return cast
 
 
@@ -70,6 +74,7 @@ def pages(cast: Cast) -> list[str]:
         cast.url(),
         cast.url() + "?status=conflict&type=profile&order=key",
         cast.url("memory-edit", fact.pk),
+        cast.url("memory-edit", Fact.objects.for_scope(cast.scope).get(status="superseded").pk),  # changed meanwhile
         cast.url("memory-delete", fact.pk),
         cast.url("memory-withdraw"),
         cast.url("memory-history"),
