@@ -15,6 +15,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 def send(page: Page, text: str) -> None:
     """Send a message with the keyboard and wait for the whole reply."""
+    page.wait_for_load_state()
     page.get_by_label("Message to").fill(text)
     page.keyboard.press("Enter")
     expect(page.locator(".turn").last.locator(".message-assistant")).to_be_visible()
