@@ -89,7 +89,7 @@ def open_details(page: Page) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_at_360_pixels_nothing_overflows_and_every_text_and_control_can_be_made_out(
+def test_on_a_phone_nothing_overflows_and_every_text_and_control_can_be_made_out(
     visit: Visit, full: Cast, scheme: str
 ) -> None:
     page = visit(viewport={"width": 360, "height": 780}, color_scheme=scheme)
@@ -98,17 +98,13 @@ def test_at_360_pixels_nothing_overflows_and_every_text_and_control_can_be_made_
         assert response is not None
         assert "default-src 'self'" in response.headers["content-security-policy"]
         open_details(page)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360, address
+        for width in (320, 360):  # WCAG asks for 320 (1.4.10)
+            page.set_viewport_size({"width": width, "height": 780})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, address
         assert page.evaluate(FAINT) == [], address
         assert page.evaluate(POOR) == [], address
     background = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
     assert (background == "rgb(20, 24, 26)") is (scheme == "dark")
-
-
-def test_at_320_pixels_the_tab_still_reflows(visit: Visit, full: Cast) -> None:
-    page = visit(viewport={"width": 320, "height": 640})
-    open_details(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
 def press_until(page: Page, name: str, role: str = "A, BUTTON, TEXTAREA, INPUT") -> None:
