@@ -1,8 +1,28 @@
 """The append-only audit event. Ids are copied, not foreign keys, so that an event survives what it tells of (T03)."""
 
-from typing import ClassVar
+import uuid
+from typing import ClassVar, Self
 
 from django.db import models
+from django.db.models import Q
+
+
+class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
+    """Reads by those whom the events concern (T03)."""
+
+    def of_memory(self, *, organization_id: uuid.UUID, user_id: uuid.UUID, agent_id: uuid.UUID) -> Self:
+        """Return what happened to one member's consent and facts with one agent."""
+        return self.filter(
+            Q(action__startswith="consent.") | Q(action__startswith="fact."),
+            organization_id=organization_id,
+            subject_user_id=user_id,
+            agent_id=agent_id,
+        )
+
+    def newest(self, count: int, *, before: int | None = None) -> Self:
+        """Return at most `count` events, newest first; `before` is the id of the last one on the page before."""
+        older = self if before is None else self.filter(id__lt=before)
+        return older.order_by("-id")[:count]
 
 
 class AuditEvent(models.Model):
@@ -19,6 +39,8 @@ class AuditEvent(models.Model):
     reason = models.CharField(max_length=200, blank=True)
     request_id = models.CharField(max_length=64, blank=True)
     details = models.JSONField(default=dict)
+
+    objects: ClassVar = AuditEventQuerySet.as_manager()
 
     class Meta:
         indexes: ClassVar = [

@@ -15,6 +15,7 @@ from agents.models import Agent
 from consent.scope import Scope
 
 LIFETIME = timedelta(days=180)  # default and maximum (F05)
+TOMBSTONE_KEPT = timedelta(days=180)  # a tombstone's row is removed by the first nightly job after that (R01)
 LIVE = ("active", "pending", "conflict")
 
 

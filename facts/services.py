@@ -65,21 +65,26 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class ListedFact:
-    """One row of the Memory tab. `opened` is None when it cannot be decrypted now."""
+    """One row of the Memory tab. `opened` is None when it cannot be decrypted now.
+
+    `key_problem` is then the code of KeyUnavailable, or empty when the keys are there and the record itself is bad.
+    """
 
     row: Fact
     opened: Opened | None
     expired: bool
+    key_problem: str = ""
 
 
 def list_facts(scope: Scope, *, now: datetime) -> list[ListedFact]:
     """Return the live rows of the scope, newest first, decrypted for the owner (F09). At most 200 can exist."""
     rows = Fact.objects.for_scope(scope).live().order_by("-updated_at", "id")[:MAX_LIVE]
+    keys, problem = None, ""
     try:
-        keys: ScopeKeys | None = scope_keys(scope) if rows else None
-    except KeyUnavailable:
-        keys = None
-    return [ListedFact(row, _open(keys, row), row.expires_at <= now) for row in rows]
+        keys = scope_keys(scope) if rows else None
+    except KeyUnavailable as error:
+        problem = error.code
+    return [ListedFact(row, _open(keys, row), row.expires_at <= now, problem) for row in rows]
 
 
 def _open(keys: ScopeKeys | None, row: Fact) -> Opened | None:
@@ -92,9 +97,22 @@ def _open(keys: ScopeKeys | None, row: Fact) -> Opened | None:
 
 
 def tombstone_expired(scope: Scope, *, now: datetime) -> int:
-    """Tombstone expired live rows, so that they hold neither slot nor cap; call it under the scope's lock (F06)."""
+    """Tombstone expired live rows, so that they hold neither slot nor cap; call it under the scope's lock (F06).
+
+    Returns how many, and records them as one event.
+    """
     expired = Fact.objects.for_scope(scope).live().filter(expires_at__lte=now)
-    return expired.update(status=Fact.Status.DELETED, deleted_at=now, updated_at=now)
+    count = expired.update(status=Fact.Status.DELETED, deleted_at=now, updated_at=now)
+    if count:
+        record(
+            "fact.expire",
+            actor=None,
+            organization_id=scope.organization_id,
+            subject_user_id=scope.user_id,
+            agent_id=scope.agent_id,
+            details={"count": count},
+        )
+    return count
 
 
 def record_candidates(
@@ -205,6 +223,7 @@ def edit_fact(*, scope: Scope, fact_id: uuid.UUID, body: str, actor: User, now: 
     same = Fact.objects.for_scope(scope).live().filter(memory_type=row.memory_type, key_hash=bytes(row.key_hash))
     if same.filter(content_hash=content).exists():
         raise SameAsAnother
+    before = row.status
     row.status, row.superseded_at, row.updated_at = Fact.Status.SUPERSEDED, now, now
     row.save(update_fields=["status", "superseded_at", "updated_at"])
     new = NewFact(row.memory_type, opened.label, clean, 1.0, tuple(row.source_ids))
@@ -212,7 +231,7 @@ def edit_fact(*, scope: Scope, fact_id: uuid.UUID, body: str, actor: User, now: 
     successor = _new_row(scope, keys, new, hashes=hashes, status=Fact.Status.ACTIVE, now=now)
     successor.supersedes_id = row.pk
     successor.save(force_insert=True)
-    _record("fact.edit", scope, actor, successor.pk)
+    _record("fact.edit", scope, actor, successor.pk, before=before)
     return successor
 
 
@@ -222,12 +241,14 @@ def delete_fact(*, scope: Scope, fact_id: uuid.UUID, actor: User, now: datetime)
     row = Fact.objects.for_scope(scope).live().select_for_update(no_key=True).filter(pk=fact_id).first()
     if row is None:
         raise ChangedMeanwhile
+    before = row.status
     row.status, row.deleted_at, row.updated_at = Fact.Status.DELETED, now, now
     row.save(update_fields=["status", "deleted_at", "updated_at"])
-    _record("fact.delete", scope, actor, row.pk)
+    _record("fact.delete", scope, actor, row.pk, before=before)
 
 
-def _record(action: str, scope: Scope, actor: User, fact_id: uuid.UUID) -> None:
+def _record(action: str, scope: Scope, actor: User, fact_id: uuid.UUID, *, before: str) -> None:
+    """Append an event of the one surface on which a member changes facts (F12), with the status it had before."""
     record(
         action,
         actor=actor,
@@ -236,6 +257,7 @@ def _record(action: str, scope: Scope, actor: User, fact_id: uuid.UUID) -> None:
         agent_id=scope.agent_id,
         object_id=fact_id,
         surface="memoryTab",
+        details={"status": str(before)},
     )
 
 

@@ -1,7 +1,7 @@
-"""What the Memory tab shows (F09): rows with words, expiry and links to their sources. Writes nothing."""
+"""What the Memory tab shows (F09): rows with words, expiry, sources and what disagrees with what. Writes nothing."""
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from django.urls import reverse
-from django.utils.functional import Promise
+from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -18,11 +18,12 @@ from agents.access import AgentAccess
 from agents.models import Agent, Provider
 from consent.gate import kill_switch_on
 from consent.scope import Scope
-from consent.services import consent_of
+from consent.services import TEXT_VERSION, consent_of
 from conversations.access import sessions_for
 from conversations.models import Message
-from facts.models import LIFETIME
-from facts.services import MAX_LIVE, ListedFact, list_facts
+from facts.models import LIFETIME, TOMBSTONE_KEPT
+from facts.selection import Choice, Selection
+from facts.services import MAX_BODY, MAX_LIVE, ListedFact, list_facts
 
 
 class State(StrEnum):
@@ -33,17 +34,10 @@ class State(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
-_MEANING: Final[dict[str, Promise]] = {
-    "active": gettext_lazy("Used in your next conversations with this agent."),
-    "pending": gettext_lazy(
-        "Not used: you said things at the same time that disagree with each other. "
-        "To use this one, edit it to say what is right; delete what is wrong."
-    ),
-    "conflict": gettext_lazy(
-        "Not used: it disagrees with a fact that was there before. "
-        "To use this one, edit it to say what is right; delete what is wrong."
-    ),
-}
+_ALONE: Final = gettext_lazy(
+    "Not used: the fact it disagreed with is no longer there. To use this one, edit it; saving the same text changes "
+    "nothing. You can also delete it or leave it."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +45,7 @@ class Source:
     """One cited message; `url` is empty when it was removed or the member may no longer read it."""
 
     url: str
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,23 +64,56 @@ class Row:
     def id(self) -> uuid.UUID:
         return self.listed.row.pk
 
+    @property
+    def id_text(self) -> str:
+        return str(self.id)
+
+    @property
+    def status(self) -> str:
+        """The status by which the list is filtered."""
+        return "expired" if self.listed.expired else self.listed.row.status
+
+    @property
+    def edited(self) -> bool:
+        return self.listed.row.supersedes_id is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Facts shown together: one alone, or all live ones of one type and key, with the choices the member has."""
+
+    rows: tuple[Row, ...]
+    title: str = ""
+    choices: str = ""
+
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """The whole page, for one member and one agent."""
+    """The whole page, for one member and one agent. `rows` are all facts, `groups` those of the chosen view."""
 
     agent: Agent
     state: State
     since: datetime | None
+    text_version: int | None  # of the consent text that she agreed to last
     kill_switch: bool
     may_update: bool
     rows: tuple[Row, ...]
+    groups: tuple[Group, ...]
+    selection: Selection
+    now: datetime
     limit: int = MAX_LIVE
     lifetime_days: int = LIFETIME.days
+    kept_days: int = TOMBSTONE_KEPT.days
+    max_body: int = MAX_BODY
+    current_text_version: int = TEXT_VERSION
 
     @property
     def granted(self) -> bool:
         return self.state == State.GRANTED
+
+    @property
+    def may_edit(self) -> bool:
+        return self.may_update and self.granted and not self.kill_switch
 
     @property
     def provider(self) -> str:
@@ -94,7 +122,33 @@ class Tab:
             return ""
         return urlsplit(self.agent.provider.base_url).hostname or ""
 
-    def row(self, fact_id: uuid.UUID) -> Row | None:
+    @property
+    def shown(self) -> int:
+        """How many facts the chosen view shows, those included that stand beside one they disagree with."""
+        return sum(len(group.rows) for group in self.groups)
+
+    @property
+    def key_problem(self) -> str:
+        """The code of what is wrong with the organization's key, or empty."""
+        return next((row.listed.key_problem for row in self.rows if row.listed.key_problem), "")
+
+    @property
+    def removed_at(self) -> datetime:
+        """From when on the row of a fact that is deleted now may be removed."""
+        return self.now + TOMBSTONE_KEPT
+
+    def _kinds(self) -> list[tuple[str, str]]:
+        return [(row.status, row.listed.row.memory_type) for row in self.rows]
+
+    @property
+    def statuses(self) -> tuple[Choice, ...]:
+        return self.selection.statuses(self._kinds())
+
+    @property
+    def types(self) -> tuple[Choice, ...]:
+        return self.selection.types(self._kinds())
+
+    def row(self, fact_id: uuid.UUID | None) -> Row | None:
         return next((row for row in self.rows if row.id == fact_id), None)
 
 
@@ -103,55 +157,149 @@ def scope_of(user: User, agent: Agent) -> Scope:
     return Scope(agent.organization_id, user.pk, agent.pk)
 
 
-def read_tab(user: User, access: AgentAccess, *, now: datetime) -> Tab:
-    """Read the page in a constant number of queries."""
-    scope = scope_of(user, access.agent)
+def read_tab(user: User, access: AgentAccess, *, now: datetime, selection: Selection | None = None) -> Tab:
+    """Read the page in a constant number of queries; without a selection, the plain list."""
+    scope, selection = scope_of(user, access.agent), selection or Selection()
     consent = consent_of(scope)
     state = State.NEVER if consent is None else State.GRANTED if consent.granted else State.WITHDRAWN
     switched_off = kill_switch_on()
     acts = state == State.GRANTED and not switched_off
-    may_update = access.may("agent:update")
+    may_edit = access.may("agent:update") and acts
     listed = list_facts(scope, now=now)
-    urls = _message_urls(user, access.agent, {source for fact in listed for source in fact.row.source_ids})
+    sources = _sources(user, access.agent, {source for fact in listed for source in fact.row.source_ids})
+    sides = _sides(listed)
+    rows = tuple(_row(fact, sides, sources, acts=acts, may_edit=may_edit, now=now) for fact in listed)
     return Tab(
         agent=access.agent,
         state=state,
         since=None if consent is None else consent.granted_at if consent.granted else consent.withdrawn_at,
+        text_version=None if consent is None else consent.text_version,
         kill_switch=switched_off,
-        may_update=may_update,
-        rows=tuple(_row(fact, urls, acts=acts, editable=may_update and acts, now=now) for fact in listed),
+        may_update=access.may("agent:update"),
+        rows=rows,
+        groups=_groups(rows, sides, selection, may_edit=may_edit),
+        selection=selection,
+        now=now,
     )
 
 
-def _message_urls(user: User, agent: Agent, message_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, str]:
-    """Return the addresses of those messages that still exist in a live session that the member may read."""
+def _sources(user: User, agent: Agent, message_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Source]:
+    """Return those messages that still exist in a live session that the member may read."""
     found = Message.objects.filter(pk__in=list(message_ids), session__in=sessions_for(user, agent))
     organization = agent.organization.slug
     return {
-        message: f"{reverse('chat-session', args=[organization, agent.slug, session])}#message-{message}"
-        for message, session in found.values_list("pk", "session_id")
+        message: Source(f"{reverse('chat-session', args=[organization, agent.slug, session])}#message-{message}", at)
+        for message, session, at in found.values_list("pk", "session_id", "at")
     }
 
 
-def _row(fact: ListedFact, urls: Mapping[uuid.UUID, str], *, acts: bool, editable: bool, now: datetime) -> Row:
+# --- what disagrees with what -----------------------------------------------------------------------------------------
+
+type Slot = tuple[str, bytes]
+type Sides = Mapping[Slot, Sequence[ListedFact]]
+
+
+def _slot(fact: ListedFact) -> Slot:
+    return fact.row.memory_type, bytes(fact.row.key_hash)
+
+
+def _sides(listed: Iterable[ListedFact]) -> Sides:
+    """Group live, unexpired facts by type and key: the active one first, then the oldest."""
+    sides: dict[Slot, list[ListedFact]] = {}
+    for fact in listed:
+        if not fact.expired:
+            sides.setdefault(_slot(fact), []).append(fact)
+    for group in sides.values():
+        group.sort(key=lambda fact: (fact.row.status != "active", fact.row.created_at, fact.row.pk))
+    return sides
+
+
+def _groups(rows: Sequence[Row], sides: Sides, selection: Selection, *, may_edit: bool) -> tuple[Group, ...]:
+    """Put facts that share a type and key together, and keep the groups in which one matches the selection."""
+    if selection.order == "key":
+        rows = sorted(rows, key=lambda row: row.listed.opened.label.casefold() if row.listed.opened else "\U0010ffff")
+    by_id = {row.id: row for row in rows}
+    groups, placed = [], set[uuid.UUID]()
+    for row in rows:
+        if row.id in placed:
+            continue
+        together = () if row.listed.expired else sides[_slot(row.listed)]
+        members = tuple(by_id[fact.row.pk] for fact in together) if len(together) > 1 else (row,)
+        placed.update(member.id for member in members)
+        if any(selection.matches(member.status, member.listed.row.memory_type) for member in members):
+            groups.append(_group(members, may_edit=may_edit))
+    return tuple(groups)
+
+
+def _group(rows: tuple[Row, ...], *, may_edit: bool) -> Group:
+    if len(rows) == 1:
+        return Group(rows)
+    statuses = [row.listed.row.status for row in rows]
+    if set(statuses) == {"active"}:
+        return Group(
+            rows,
+            _("These facts have the same key, and all of them are active"),
+            _("If they cannot all be right, delete what is wrong."),
+        )
+    title = _("These facts disagree") if "active" in statuses else _("These facts disagree, and none is active")
+    delete = _("Deleting one does not make another active.")
+    if may_edit:
+        edit = _("Edit one: its new text becomes active, beside any other active one. Delete what is wrong.")
+        return Group(rows, title, f"{edit} {delete} {_('Or leave it: nothing changes by itself until they expire.')}")
+    return Group(rows, title, f"{delete} {_('Editing is possible only while memory is on and you may change it.')}")
+
+
+# --- one row ----------------------------------------------------------------------------------------------------------
+
+
+def _row(
+    fact: ListedFact, sides: Sides, sources: Mapping[uuid.UUID, Source], *, acts: bool, may_edit: bool, now: datetime
+) -> Row:
     row = fact.row
     if fact.expired:
         shown_as, meaning = "expired", _("Not used: it has expired and is removed tonight.")
-    elif fact.opened is None and row.status == "active":
-        shown_as, meaning = "paused", _("Not used: it cannot be decrypted now.")
-    elif row.status == "active" and not acts:
+    elif row.status != "active":
+        shown_as, meaning = row.status, _disagreement(fact, sides[_slot(fact)])
+    elif fact.opened is None:
+        shown_as, meaning = "paused", _unreadable(fact)
+    elif not acts:
         shown_as, meaning = "paused", _("Not used now: memory is off.")
     else:
-        shown_as, meaning = row.status, str(_MEANING[row.status])
+        shown_as, meaning = "active", _("Used in your next conversations with this agent.")
     return Row(
         listed=fact,
         shown_as=shown_as,
         meaning=meaning,
         percent=round(row.confidence * 100),
         expires_in=_expires_in(row.expires_at - now),
-        sources=tuple(Source(urls.get(source, "")) for source in row.source_ids),
-        editable=editable and not fact.expired and fact.opened is not None,
+        sources=tuple(sources.get(source, Source("")) for source in row.source_ids),
+        editable=may_edit and not fact.expired and fact.opened is not None,
     )
+
+
+def _unreadable(fact: ListedFact) -> str:
+    """Tell a missing key, which may come back, from a record that does not open though the key is there."""
+    if fact.key_problem:
+        return _("Not used: it cannot be decrypted now.")
+    return _("Not used: its stored record does not open, though the key is there. Tell the operator.")
+
+
+def _disagreement(fact: ListedFact, sides: Sequence[ListedFact]) -> str:
+    """Say what a fact that was set aside disagrees with, in the words of the others."""
+    others = [other for other in sides if other.row.pk != fact.row.pk]
+    if not others:
+        return str(_ALONE)
+    first = others[0].opened
+    quoted = f"“{Truncator(first.body).chars(80)}”" if first else _("a fact that cannot be decrypted now")
+    more = len(others) - 1
+    if not more:
+        return _("Not used: it disagrees with %(fact)s") % {"fact": quoted}
+    say = ngettext(
+        "Not used: it disagrees with %(fact)s and %(n)d other",
+        "Not used: it disagrees with %(fact)s and %(n)d others",
+        more,
+    )
+    return say % {"fact": quoted, "n": more}
 
 
 def _expires_in(left: timedelta) -> str:

@@ -9,6 +9,7 @@ from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -19,9 +20,13 @@ from accounts.requests import MemberRequest, posted_text, text_problem
 from agents.access import AgentAccess, agent_for
 from consent.services import GrantRefused, grant_consent, withdraw_consent
 from encryption.services import KeyUnavailable
-from facts.models import Fact
+from facts.history import read_history
+from facts.meanwhile import Meanwhile, what_became_of
+from facts.models import TOMBSTONE_KEPT, Fact
+from facts.preview import read_preview
+from facts.selection import Selection
 from facts.services import ChangedMeanwhile, MemoryClosed, SameAsAnother, delete_fact, edit_fact
-from facts.tab import Row, read_tab, scope_of
+from facts.tab import Row, Tab, read_tab, scope_of
 from screening.text import UnacceptableText
 
 SURFACE: Final = "memoryTab"
@@ -47,6 +52,27 @@ def memory_tab(request: MemberRequest, organization: str, agent: str) -> HttpRes
 
 
 @login_required
+@require_safe
+def history(request: MemberRequest, organization: str, agent: str) -> HttpResponse:
+    """Show what happened to the member's own consent and facts with this agent, newest first (T03)."""
+    access = agent_for(request.user, organization, agent, "agent:read")
+    before = request.GET.get("before", "")
+    # A database id has at most 19 digits; anything else means the newest page.
+    newest = int(before) if before.isascii() and before.isdigit() and len(before) < 19 else None
+    shown = {"agent": access.agent, "history": read_history(scope_of(request.user, access.agent), before=newest)}
+    return render(request, "facts/history.html", {**shown, "paged": newest is not None})
+
+
+@login_required
+@require_safe
+def prompt(request: MemberRequest, organization: str, agent: str) -> HttpResponse:
+    """Show the member what the next turn would receive of her facts, to the character (P01, T01)."""
+    access = agent_for(request.user, organization, agent, "agent:read")
+    preview = read_preview(scope_of(request.user, access.agent), now=timezone.now())
+    return render(request, "facts/prompt.html", {"agent": access.agent, "preview": preview})
+
+
+@login_required
 @require_POST
 def grant(request: MemberRequest, organization: str, agent: str) -> HttpResponse:
     """Grant consent (F01)."""
@@ -66,7 +92,8 @@ def withdraw(request: MemberRequest, organization: str, agent: str) -> HttpRespo
     access = agent_for(request.user, organization, agent, "agent:update")
     if request.method != "POST":
         template = "facts/_withdraw.html" if request.htmx else "facts/withdraw.html"
-        return _target(request, render(request, template, {"agent": access.agent}), "#consent")
+        shown = {"agent": access.agent, "tab": _read(request, access)}
+        return _target(request, render(request, template, shown), "#consent")
     scope = scope_of(request.user, access.agent)
     withdraw_consent(scope=scope, actor=request.user, now=timezone.now(), surface=SURFACE)
     return _done(request, access, _("Memory is off for this agent. Your facts are still listed, and none is used."))
@@ -86,7 +113,7 @@ def edit(request: MemberRequest, organization: str, agent: str, fact: uuid.UUID)
             scope=scope, fact_id=fact, body=posted_text(request, "body"), actor=request.user, now=timezone.now()
         )
     except ChangedMeanwhile:
-        return _changed_meanwhile(request, access)
+        return _changed_meanwhile(request, access, fact)
     except UnacceptableText as error:
         return _form(request, access, fact, status=400, problem=text_problem(error))
     except MemoryClosed as error:
@@ -108,17 +135,20 @@ def delete(request: MemberRequest, organization: str, agent: str, fact: uuid.UUI
     access = agent_for(request.user, organization, agent, "agent:update")
     _owned_or_404(request, access, fact)
     if request.method != "POST":
-        tab = read_tab(request.user, access, now=timezone.now())
+        tab = _read(request, access)
         row = tab.row(fact)
         if row is None:
-            return _changed_meanwhile(request, access)
+            return _changed_meanwhile(request, access, fact)
         template = "facts/_delete.html" if request.htmx else "facts/delete.html"
         return _target(request, render(request, template, {"tab": tab, "agent": access.agent, "row": row}), _spot(row))
+    now = timezone.now()
     try:
-        delete_fact(scope=scope_of(request.user, access.agent), fact_id=fact, actor=request.user, now=timezone.now())
+        delete_fact(scope=scope_of(request.user, access.agent), fact_id=fact, actor=request.user, now=now)
     except ChangedMeanwhile:
-        return _changed_meanwhile(request, access)
-    return _done(request, access, _("Deleted. It is no longer used."))
+        return _changed_meanwhile(request, access, fact)
+    removed = date_format(timezone.localtime(now + TOMBSTONE_KEPT), "DATE_FORMAT")
+    notice = _("Deleted. It is no longer used. Its encrypted row is removed in one of the nights after %(date)s.")
+    return _done(request, access, notice % {"date": removed})
 
 
 def _owned_or_404(request: MemberRequest, access: AgentAccess, fact_id: uuid.UUID) -> None:
@@ -136,6 +166,11 @@ def _target(request: MemberRequest, response: HttpResponse, selector: str) -> Ht
     return reswap(retarget(response, selector), "outerHTML") if request.htmx else response
 
 
+def _read(request: MemberRequest, access: AgentAccess) -> Tab:
+    """Read the tab in the view that the address names; forms and links carry it along."""
+    return read_tab(request.user, access, now=timezone.now(), selection=Selection.read(request.GET))
+
+
 def _tab(
     request: MemberRequest,
     access: AgentAccess,
@@ -143,10 +178,19 @@ def _tab(
     status: int = 200,
     problem: str = "",
     notice: str = "",
-    typed: str = "",
+    meanwhile: Meanwhile | None = None,
 ) -> HttpResponse:
-    tab = read_tab(request.user, access, now=timezone.now())
-    shown = {"tab": tab, "agent": access.agent, "problem": problem, "notice": notice, "typed": typed}
+    tab = _read(request, access)
+    shown = {
+        "tab": tab,
+        "agent": access.agent,
+        "problem": problem,
+        "notice": notice,
+        "meanwhile": meanwhile,
+        "current": tab.row(meanwhile.current_id) if meanwhile else None,
+        "typed": request.POST.get("body", ""),
+        "deleting": request.resolver_match is not None and request.resolver_match.url_name == "memory-delete",
+    }
     template = "facts/_memory.html" if request.htmx else "facts/memory.html"
     return _target(request, render(request, template, shown, status=status), "#memory")
 
@@ -154,10 +198,10 @@ def _tab(
 def _form(
     request: MemberRequest, access: AgentAccess, fact_id: uuid.UUID, *, status: int = 200, problem: str = ""
 ) -> HttpResponse:
-    tab = read_tab(request.user, access, now=timezone.now())
+    tab = _read(request, access)
     row = tab.row(fact_id)
     if row is None or row.listed.expired:
-        return _changed_meanwhile(request, access)
+        return _changed_meanwhile(request, access, fact_id)
     if row.listed.opened is None and not problem:
         return _tab(
             request, access, status=503, problem=_("This fact cannot be decrypted now, so it cannot be edited.")
@@ -169,9 +213,10 @@ def _form(
     return _target(request, render(request, template, shown, status=status), _spot(row))
 
 
-def _changed_meanwhile(request: MemberRequest, access: AgentAccess) -> HttpResponse:
-    problem = _("This fact changed meanwhile: it was edited or deleted, or it expired. Below is what is stored now.")
-    return _tab(request, access, status=409, problem=problem, typed=request.POST.get("body", ""))
+def _changed_meanwhile(request: MemberRequest, access: AgentAccess, fact_id: uuid.UUID) -> HttpResponse:
+    """Show what became of the fact, what is stored now and what was typed, and the way to go on."""
+    found = what_became_of(scope_of(request.user, access.agent), fact_id, now=timezone.now())
+    return _tab(request, access, status=409, meanwhile=found)
 
 
 def _done(request: MemberRequest, access: AgentAccess, notice: str) -> HttpResponse:
@@ -180,4 +225,5 @@ def _done(request: MemberRequest, access: AgentAccess, notice: str) -> HttpRespo
     messages.success(request, notice)
     agent = access.agent
     # 303: the page after a form is fetched, never posted again.
-    return HttpResponseRedirect(reverse("memory", args=[agent.organization.slug, agent.slug]), status=303)
+    address = reverse("memory", args=[agent.organization.slug, agent.slug])
+    return HttpResponseRedirect(address + Selection.read(request.GET).query, status=303)

@@ -1,4 +1,5 @@
-// What every page needs beside htmx: refusals that say where they belong are shown, all others become one sentence.
+// What every page needs beside htmx: refusals that say where they belong are shown, all others become one sentence;
+// the keyboard's place is kept when a piece of the page is replaced; texts with a limit are counted while they are typed.
 "use strict";
 
 (() => {
@@ -26,4 +27,37 @@
   });
 
   document.addEventListener("htmx:sendError", () => tell(box.dataset.failed));
+
+  let place = ""; // the id of the part of the page in which the last request began
+
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    place = event.target.closest(".fact, #consent")?.id || "";
+  });
+
+  document.addEventListener("htmx:afterSettle", () => {
+    document.querySelectorAll("textarea[data-limit]").forEach(count);
+    if (document.activeElement === document.body) {
+      const wanted = document.querySelector("main [autofocus]");
+      (wanted || document.getElementById(place)?.querySelector("a.button, button:not(:disabled)"))?.focus();
+    }
+  });
+
+  function count(area) {
+    const counter = document.getElementById(area.dataset.counter);
+    const limit = Number(area.dataset.limit);
+    const length = [...area.value.normalize("NFC")].length; // code points, as the server counts
+    const words = length > limit ? counter.dataset.over : counter.dataset.count;
+    counter.textContent = words
+      .replace("{count}", length.toLocaleString())
+      .replace("{limit}", limit.toLocaleString())
+      .replace("{over}", (length - limit).toLocaleString());
+    counter.classList.toggle("over", length > limit);
+  }
+
+  document.addEventListener("input", (event) => {
+    if (event.target.matches("textarea[data-limit]")) {
+      count(event.target);
+    }
+  });
+  document.querySelectorAll("textarea[data-limit]").forEach(count);
 })();

@@ -93,7 +93,7 @@ def test_f10_editing_makes_a_successor(consented: Scope, owner: User, status: st
     fact.refresh_from_db()
     assert (fact.status, fact.superseded_at, fact.deleted_at, bytes(fact.sealed)) == ("superseded", NOW, None, before)
     event = AuditEvent.objects.get(action="fact.edit")
-    assert (event.actor_id, event.object_id, event.details) == (owner.pk, new.pk, {})
+    assert (event.actor_id, event.object_id, event.details) == (owner.pk, new.pk, {"status": status})
 
 
 def test_f10_a_successor_is_not_filtered_and_may_be_edited_back(consented: Scope, owner: User) -> None:

@@ -1,42 +1,28 @@
 """The Memory tab through HTTP: list, grant, withdraw, edit, delete, and who may (F01, F09–F13)."""
 
 import uuid
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.test import Client, override_settings
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format
+from pytest_django.fixtures import Settings
 
 from accounts.models import User
 from agents.models import Agent
+from consent.models import Consent
 from consent.scope import Scope
-from consent.services import consent_of, withdraw_consent
-from facts.models import Fact
-from facts.services import list_facts
+from consent.services import TEXT_VERSION, consent_of, withdraw_consent
+from encryption.services import forget_keys
+from facts.models import TOMBSTONE_KEPT, Fact
 from tests import factories
+from tests.facts.page import HTMX, NAMES, ClientFor, bodies, text, url
 
 pytestmark = pytest.mark.django_db
-type ClientFor = Callable[..., Client]
-NAMES = ["acme", "guide"]
-HTMX = {"HX-Request": "true"}
-
-
-def url(action: str = "", fact: Fact | uuid.UUID | None = None) -> str:
-    name = f"memory-{action}" if action else "memory"
-    return reverse(name, args=[*NAMES, fact.pk if isinstance(fact, Fact) else fact] if fact else NAMES)
-
-
-def text(response: Any) -> str:
-    return " ".join(response.content.decode().split())
-
-
-def bodies(scope: Scope) -> dict[str, str]:
-    """Return the live facts of a scope as body → status."""
-    listed = list_facts(scope, now=timezone.now())
-    return {fact.opened.body: fact.row.status for fact in listed if fact.opened}
 
 
 @pytest.fixture
@@ -58,9 +44,9 @@ def test_f09_the_tab_lists_live_facts_with_all_their_fields(client: Client, cons
     factories.make_fact(consented, body="Gone.", key="gone", status="deleted")
     factories.make_fact(consented, body="Old.", key="old", status="superseded")
     page = text(client.get(url()))
-    for shown in ("Lives in Porto.", "home.city", "87 %", "Profile", "Active", "(in 179 days)", "2 of 200"):
+    for shown in ("Lives in Porto.", "home.city", "87 %", "Profile", "Active", "(in 179 days)", "2 of 200", "Learned"):
         assert shown in page
-    for shown in ("Likes tea.", "Semantic", "Conflict", "Not used: it disagrees"):
+    for shown in ("Likes tea.", "Semantic", "Conflict", "Not used: the fact it disagreed with"):
         assert shown in page
     assert "Gone." not in page
     assert "Old." not in page
@@ -114,7 +100,46 @@ def test_a_fact_that_cannot_be_decrypted_is_listed_and_can_be_deleted(client: Cl
     assert url("edit", fact) not in page
     assert client.get(url("edit", fact)).status_code == 503
     assert client.post(url("edit", fact), {"body": "Lives in Lisbon."}).status_code == 503
+    assert "its stored record does not open, though the key is there" in page
+    assert "Nothing has been deleted" not in page  # that would be a promise about the wrong trouble
     assert client.post(url("delete", fact)).status_code == 303
+
+
+def test_without_the_key_the_tab_says_that_nothing_is_lost_and_whom_to_tell(
+    client: Client, consented: Scope, fact: Fact, settings: Settings
+) -> None:
+    settings.KEYRING_JSON, settings.KEYRING_FILE = "", None
+    forget_keys()
+    page = text(client.get(url()))
+    for said in ("Your facts cannot be decrypted now.", "Nothing has been deleted", "Tell the operator", "keyring_"):
+        assert said in page
+    assert "Porto" not in page
+    refused = text(client.post(url("edit", fact), {"body": "Lives in Lisbon."}))
+    assert "Lives in Lisbon.</textarea>" in refused
+    assert client.post(url("withdraw")).status_code == 303
+    assert client.post(url("delete", fact)).status_code == 303
+    fact.refresh_from_db()
+    assert fact.status == "deleted"
+
+
+def test_f05_times_are_in_the_members_zone_with_the_exact_instant(
+    client: Client, owner: User, consented: Scope
+) -> None:
+    owner.time_zone = "Asia/Tokyo"
+    owner.save(update_fields=["time_zone"])
+    expires = (timezone.now() + timedelta(days=12, hours=1)).replace(hour=20, minute=30, second=0, microsecond=0)
+    factories.make_fact(consented, created_at=timezone.now() - timedelta(days=1), expires_at=expires)
+    page = text(client.get(url()))
+    there = expires.astimezone(ZoneInfo("Asia/Tokyo"))
+    assert f'datetime="{there.isoformat()}"' in page
+    assert f'title="{date_format(there, "DATETIME_FORMAT")} JST">{date_format(there, "DATE_FORMAT")}<' in page
+
+
+def test_a_full_list_says_so(client: Client, consented: Scope) -> None:
+    factories.fill(consented, 200)
+    page = text(client.get(url()))
+    assert "200 of 200" in page
+    assert "The list is full, so nothing new is remembered." in page
 
 
 def test_a_body_is_shown_as_text(client: Client, consented: Scope) -> None:
@@ -138,6 +163,9 @@ def test_f01_the_consent_text_says_what_is_stored_and_who_sees_it(client: Client
         "Everyone who uses one of your API keys shares this memory",
         "preferences that are inferred",
         "stay stored until you delete them",
+        "What you wrote before you turn memory on",
+        "Whoever runs this deployment holds its keys.",
+        f"Consent text, version {TEXT_VERSION}",
         "turn memory on",
     ):
         assert said in page
@@ -152,6 +180,12 @@ def test_f01_granting_is_explicit_and_turns_memory_on(client: Client, scope: Sco
     assert granted is not None
     assert granted.granted
     assert "Memory is on" in text(client.get(url()))
+
+
+def test_f01_the_tab_tells_when_an_older_consent_text_was_agreed_to(client: Client, consented: Scope) -> None:
+    assert "You agreed to version" not in text(client.get(url()))
+    Consent.objects.update(text_version=0)
+    assert "You agreed to version 0 of this text" in text(client.get(url()))
 
 
 def test_withdrawal_asks_first_and_keeps_the_facts(client: Client, consented: Scope, fact: Fact) -> None:
@@ -270,9 +304,12 @@ def test_f10_an_edit_to_what_another_fact_says_is_refused(client: Client, fact: 
 
 def test_f11_deleting_asks_first_and_says_what_happens(client: Client, fact: Fact, consented: Scope) -> None:
     page = text(client.get(url("delete", fact)))
-    assert "encrypted row stays until retention removes it after 180 days" in page
+    last = date_format(timezone.now() + TOMBSTONE_KEPT, "DATE_FORMAT")
+    assert f"encrypted row stays until retention removes it after 180 days, in one of the nights after {last}." in page
+    assert "this cannot be undone" in page
     assert bodies(consented) == {"Lives in Porto.": "active"}
-    assert client.post(url("delete", fact)).status_code == 303
+    page = text(client.post(url("delete", fact), follow=True))
+    assert f"Its encrypted row is removed in one of the nights after {last}." in page
     fact.refresh_from_db()
     assert fact.status == "deleted"
     assert client.post(url("delete", fact)).status_code == 409
@@ -290,7 +327,10 @@ def test_f11_deleting_one_side_of_a_conflict_does_not_promote_the_other(
 # --- who may ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(params=["", "grant", "withdraw", "edit", "delete"])
+READ = ("", "history", "prompt")  # doors that change nothing
+
+
+@pytest.fixture(params=[*READ, "grant", "withdraw", "edit", "delete"])
 def door(request: pytest.FixtureRequest, fact: Fact) -> str:
     """The address of every door in turn."""
     return url(request.param, fact if request.param in ("edit", "delete") else None)
@@ -306,9 +346,14 @@ def test_i04_a_stranger_gets_404_and_a_reader_403(
     client_for: ClientFor, stranger: User, agent: Agent, door: str
 ) -> None:
     reader = factories.make_member(agent.organization, agent, "reader@acme.example", permissions=("agent:read",))
-    assert client_for(stranger).get(url()).status_code == 404
-    assert client_for(reader).get(url()).status_code == 200
-    if door != url():
+    unseeing = factories.make_member(agent.organization, agent, "new@acme.example", permissions=())
+    if door in map(url, READ):
+        assert client_for(stranger).get(door).status_code == 404
+        assert client_for(unseeing).get(door).status_code == 404
+        assert client_for(reader).get(door).status_code == 200
+        assert client_for(reader).get(door)["Cache-Control"] == "no-store"
+    else:
+        assert client_for(unseeing).post(door, {"body": "x"}).status_code == 404
         assert client_for(stranger).post(door, {"body": "x"}).status_code == 404
         assert client_for(reader).post(door, {"body": "x"}).status_code == 403
 
@@ -317,7 +362,7 @@ def test_wrong_methods_and_posts_without_the_csrf_token_are_refused(
     client: Client, client_for: ClientFor, owner: User, consented: Scope, door: str
 ) -> None:
     assert client.put(door).status_code == 405
-    if door == url():
+    if door in map(url, READ):
         assert client.post(door).status_code == 405
     if door == url("grant"):
         assert client.get(door).status_code == 405

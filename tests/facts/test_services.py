@@ -314,7 +314,7 @@ def test_a_fact_that_cannot_be_decrypted_now_is_listed_without_its_text(consente
     assert {f.row.pk: f.opened is not None for f in list_facts(consented, now=NOW)} == {good.pk: True, bad.pk: False}
     settings.KEYRING_JSON, settings.KEYRING_FILE = "", None
     forget_keys()
-    assert [f.opened for f in list_facts(consented, now=NOW)] == [None, None]
+    assert [(f.opened, f.key_problem) for f in list_facts(consented, now=NOW)] == [(None, "keyring_missing")] * 2
 
 
 # --- what extraction asks ---------------------------------------------------------------------------------------------
