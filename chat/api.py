@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from typing import Any
+from uuid import UUID
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, StreamingHttpResponse
@@ -43,31 +44,47 @@ class ChatCompletions(APIView):
         principal = principal_of(request)
         call = read_call(request.data, request.headers.get("X-Session-Id"))
         agent = self._agent(principal, call)
-        session, said = self._session(principal, agent, call)
-        try:
-            started = services.start_turn(
-                session=session,
-                speaker=principal.user,
-                said=said,
-                now=timezone.now(),
-                asked=call.asked,
-                uses_memory=principal.memory_enabled,
-                options=call.options,
+        now = timezone.now()
+        common: dict[str, Any] = {
+            "asked": call.asked,
+            "now": now,
+            "uses_memory": principal.memory_enabled,
+            "options": call.options,
+        }
+        if call.session_id is None:
+            started = services.start_api_turn(
+                agent=agent,
+                user=principal.user,
+                api_key_id=principal.key_id,
+                end_user_id=call.end_user_id,
+                **common,
             )
-        except SessionBusy:
-            raise openai_format.BadParameter(
-                "Another request of this session is still running.", code="session_busy", status=409
-            ) from None
+        else:
+            session = self._session(principal, agent, call.session_id)
+            # The session has its own transcript; what the client resends of it is not stored again.
+            said = [Said(role, text, now) for role, text in call.asked.new]
+            try:
+                started = services.start_turn(session=session, speaker=principal.user, said=said, **common)
+            except SessionBusy:
+                raise openai_format.BadParameter(
+                    "Another request of this session is still running.", code="session_busy", status=409
+                ) from None
         services.release_connection()
         name = f"{call.organization}/{call.agent}"
-        headers = {"X-Session-Id": str(session.pk), "X-Memory": started.context.state, "Cache-Control": "no-store"}
+        headers = {
+            "X-Session-Id": str(started.session.pk),
+            "X-Memory": started.context.state,
+            "Cache-Control": "no-store",
+        }
         if call.stream:
             return self._streamed(started, call, name, headers)
         try:
             completion = services.complete(started, clock=timezone.now)
         except ModelError as error:
             return self._failed(error, headers)
-        body = openai_format.completion_body(completion, turn_id=started.turn.pk, session_id=session.pk, model=name)
+        body = openai_format.completion_body(
+            completion, turn_id=started.turn.pk, session_id=started.session.pk, model=name
+        )
         return Response(body, headers=headers)
 
     def _agent(self, principal: Principal, call: ChatCall) -> Agent:
@@ -83,18 +100,8 @@ class ChatCompletions(APIView):
             raise unknown_model(f"{call.organization}/{call.agent}") from None
         return access.agent
 
-    def _session(self, principal: Principal, agent: Agent, call: ChatCall) -> tuple[Session, list[Said]]:
-        now = timezone.now()
-        if call.session_id is None:
-            return services.session_for_request(
-                agent=agent,
-                user=principal.user,
-                api_key_id=principal.key_id,
-                end_user_id=call.end_user_id,
-                asked=call.asked,
-                now=now,
-            )
-        session = session_for(principal.user, call.session_id)
+    def _session(self, principal: Principal, agent: Agent, session_id: UUID) -> Session:
+        session = session_for(principal.user, session_id)
         if (
             session.surface != Surface.API
             or session.agent_id != agent.pk
@@ -102,8 +109,7 @@ class ChatCompletions(APIView):
             or session.api_key_id != principal.key_id
         ):
             raise Http404
-        # The session has its own transcript; what the client resends of it is not stored again.
-        return session, [Said(role, text, now) for role, text in call.asked.new]
+        return session
 
     def _failed(self, error: ModelError, headers: dict[str, str]) -> Response:
         status, sentence = model_error(error)

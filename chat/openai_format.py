@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NoReturn
 from uuid import UUID
 
+from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from rest_framework import exceptions
@@ -68,8 +69,9 @@ class StrictJSONParser(BaseParser):
     media_type = "application/json"
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
+        body = _read_bounded(stream)
         try:
-            value = json.loads(stream.read(), parse_constant=_refuse_constant)
+            value = json.loads(body, parse_constant=_refuse_constant)
         except RecursionError:
             raise exceptions.ParseError("The JSON is nested too deeply.") from None
         except UnicodeDecodeError:
@@ -79,6 +81,19 @@ class StrictJSONParser(BaseParser):
             raise exceptions.ParseError(f"The body is not valid JSON{where}.") from None
         _check_depth(value)
         return value
+
+
+def _read_bounded(stream: Any) -> bytes:
+    """Return the body; one that is too large is refused before it is held in memory."""
+    limit: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+    body: bytes = stream.read(limit + 1)
+    if len(body) > limit:
+        raise BadParameter(
+            f"The body has more than {limit // 1024 // 1024} MiB. Send less of the history.",
+            code="request_too_large",
+            status=413,
+        )
+    return body
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -1,7 +1,9 @@
 """Reads a chat-completions request into plain values, or says what is wrong with it (C01). No database."""
 
+import math
+import re
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -11,11 +13,15 @@ from screening.text import UnacceptableText, clean_text
 
 MAX_MESSAGES: Final = 2_000
 MAX_MESSAGE: Final = 200_000  # characters of one message
+MAX_CHARACTERS: Final = 1_000_000  # of all messages; more than any model reads
 # Passed to the provider as they are.
-PASSED: Final = ("temperature", "top_p", "max_tokens", "max_completion_tokens", "stop", "seed", "presence_penalty")
-PASSED_TOO: Final = ("frequency_penalty", "reasoning_effort", "response_format", "logit_bias")
+NUMBERS: Final = ("temperature", "top_p", "presence_penalty", "frequency_penalty")
+WHOLE: Final = ("max_tokens", "max_completion_tokens", "seed")
+OBJECTS: Final = ("response_format", "logit_bias")
 # Ignoring these would mislead the caller about what she got.
 REFUSED: Final = ("tools", "functions", "tool_choice", "function_call", "audio", "modalities", "web_search_options")
+REFUSED_TOO: Final = ("logprobs", "top_logprobs", "prediction")
+NAME: Final = re.compile(r"[-a-zA-Z0-9_]{1,63}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +42,8 @@ def read_call(data: Any, session_header: str | None) -> ChatCall:
     """Return the call, or raise BadParameter with the name of what is wrong."""
     if not isinstance(data, dict):
         raise BadParameter("Send a JSON object with 'model' and 'messages'.", code="invalid_type")
-    for name in REFUSED:
-        if data.get(name) not in (None, [], "none", ["text"]):
+    for name in (*REFUSED, *REFUSED_TOO):
+        if data.get(name) not in (None, False, [], "none", ["text"]):
             raise BadParameter(f"'{name}' is not supported here.", param=name, code="unsupported_parameter")
     if data.get("n") not in (None, 1):
         raise BadParameter("Only n=1 is supported.", param="n", code="unsupported_value")
@@ -53,8 +59,33 @@ def read_call(data: Any, session_header: str | None) -> ChatCall:
         include_usage=bool(stream_options.get("include_usage")),
         end_user_id=_text(data.get("user") or "", "user", limit=512),
         session_id=_session_id(data.get("metadata"), session_header),
-        options={name: data[name] for name in (*PASSED, *PASSED_TOO) if data.get(name) is not None},
+        options=_options(data),
     )
+
+
+def _options(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that are passed to the provider, each of the right kind."""
+    kinds: dict[str, Callable[[Any], bool]] = {
+        **dict.fromkeys(NUMBERS, _is_number),
+        **dict.fromkeys(WHOLE, lambda value: isinstance(value, int) and not isinstance(value, bool)),
+        **dict.fromkeys(OBJECTS, lambda value: isinstance(value, dict)),
+        "reasoning_effort": lambda value: isinstance(value, str),
+        "stop": _is_stop,
+    }
+    options = {name: data[name] for name in kinds if data.get(name) is not None}
+    for name, value in options.items():
+        if not kinds[name](value):
+            raise BadParameter(f"'{name}' has a value of the wrong kind.", param=name, code="invalid_type")
+    return options
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_stop(value: Any) -> bool:
+    texts = [value] if isinstance(value, str) else value
+    return isinstance(texts, list) and len(texts) <= 4 and all(isinstance(text, str) for text in texts)
 
 
 def _boolean(data: Mapping[str, Any], name: str) -> bool:
@@ -70,7 +101,7 @@ def _model(value: Any) -> tuple[str, str]:
             "'model' is missing; use ORGANIZATION/AGENT.", param="model", code="missing_required_parameter"
         )
     organization, slash, agent = value.partition("/")
-    if not slash or not organization or not agent:
+    if not slash or not NAME.fullmatch(organization) or not NAME.fullmatch(agent):
         raise unknown_model(value)
     return organization, agent
 
@@ -97,12 +128,12 @@ def _text(value: Any, name: str, *, limit: int) -> str:
 def _session_id(metadata: Any, header: str | None) -> uuid.UUID | None:
     if metadata is not None and not isinstance(metadata, dict):
         raise BadParameter("'metadata' must be an object.", param="metadata", code="invalid_type")
-    value = (metadata or {}).get("session_id") or header
+    value = (metadata or {}).get("session_id", header)
     if value is None:
         return None
     try:
-        return uuid.UUID(str(value))
-    except ValueError:
+        return uuid.UUID(value)
+    except (ValueError, AttributeError, TypeError):
         raise BadParameter("'session_id' is no UUID.", param="metadata.session_id") from None
 
 
@@ -117,8 +148,14 @@ def read_messages(value: Any) -> Asked:
         role, text = _message(message, f"messages[{position}]")
         if role in ("system", "developer"):
             system.append(text)
-        elif text.strip() or role == "user":
+        else:
             spoken.append((role, text))
+    if sum(len(text) for _role, text in spoken) + sum(map(len, system)) > MAX_CHARACTERS:
+        raise BadParameter(
+            f"The messages have more than {MAX_CHARACTERS} characters together. Send fewer.",
+            param="messages",
+            code="too_long",
+        )
     if not spoken or spoken[-1][0] != "user":
         raise BadParameter("The last message must be the user's.", param="messages")
     if not any(text.strip() for role, text in spoken[-1:]):

@@ -18,6 +18,8 @@ from conversations.models import Session, Turn
 from conversations.services import (
     Reply,
     Said,
+    SessionBusy,
+    SessionMoved,
     begin_turn,
     find_continued,
     finish_turn,
@@ -55,29 +57,53 @@ class Asked:
     new: tuple[tuple[str, str], ...]
 
 
-def session_for_request(
-    *, agent: Agent, user: User, api_key_id: uuid.UUID, end_user_id: str, asked: Asked, now: datetime
-) -> tuple[Session, list[Said]]:
-    """Return the session that a request without a handle continues, or a new one, and what to store (C02).
+def start_api_turn(
+    *,
+    agent: Agent,
+    user: User,
+    api_key_id: uuid.UUID,
+    end_user_id: str,
+    asked: Asked,
+    now: datetime,
+    uses_memory: bool,
+    options: dict[str, object],
+) -> Started:
+    """Begin the turn of a request without a session handle: in the session that it continues, or in a new one (C02).
 
-    A history that continues no session is stored as passed: it was said elsewhere or is a branch of something that
-    was already extracted.
+    A history that continues no session, or one that another request has just moved on (a branch), is stored as
+    passed: it was said elsewhere, or extraction has seen it. Only the last user message is surely new then.
     """
-    session = find_continued(
+    found = find_continued(
         agent=agent, created_by=user, api_key_id=api_key_id, end_user_id=end_user_id, history=asked.history
     )
     new = [Said(role, text, now) for role, text in asked.new]
-    if session is not None:
-        return session, new
+    if found is not None:
+        try:
+            return start_turn(
+                session=found.session,
+                speaker=user,
+                said=new,
+                now=now,
+                asked=asked,
+                uses_memory=uses_memory,
+                options=options,
+                continues=found.digest,
+            )
+        except (SessionBusy, SessionMoved):
+            log.info("session_branched", session_id=str(found.session.pk))
     session = open_session(
-        agent=agent,
-        created_by=user,
-        surface=Surface.API,
-        now=now,
-        api_key_id=api_key_id,
-        end_user_id=end_user_id,
+        agent=agent, created_by=user, surface=Surface.API, now=now, api_key_id=api_key_id, end_user_id=end_user_id
     )
-    return session, [Said(role, text, now, passed=True) for role, text in asked.history] + new
+    earlier = [Said(role, text, now, passed=True) for role, text in (*asked.history, *asked.new[:-1])]
+    return start_turn(
+        session=session,
+        speaker=user,
+        said=[*earlier, new[-1]],
+        now=now,
+        asked=asked,
+        uses_memory=uses_memory,
+        options=options,
+    )
 
 
 def start_turn(
@@ -90,13 +116,16 @@ def start_turn(
     uses_memory: bool = True,
     options: dict[str, object] | None = None,
     reply_at: datetime | None = None,
+    continues: bytes | None = None,
 ) -> Started:
-    """Begin a turn and build its model request. Raises SessionBusy.
+    """Begin a turn and build its model request. Raises SessionBusy, and SessionMoved where `continues` is given.
 
     When the client sent its own history, the model sees exactly that; else it sees the session's transcript.
     """
     earlier = [] if asked and asked.history else _recent(session)
-    turn = begin_turn(session=session, speaker=speaker, said=said, now=now, uses_memory=uses_memory)
+    turn = begin_turn(
+        session=session, speaker=speaker, said=said, now=now, uses_memory=uses_memory, continues=continues
+    )
     try:
         context = gather(session, turn, now=now)
         history = [*asked.history, *asked.new] if asked else [(message.role, message.content) for message in said]

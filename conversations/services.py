@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import transaction
-from django.db.models import OuterRef, Subquery
+from django.db.models import OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 
 from accounts.models import User
 from agents.models import Agent
@@ -19,8 +20,16 @@ from conversations.surfaces import Surface
 ABANDONED_AFTER: Final = timedelta(minutes=15)
 
 
+# A process that streams a turn looks for a stop request many times in this span; past it, nobody is listening.
+UNHEARD_AFTER: Final = timedelta(seconds=10)
+
+
 class SessionBusy(Exception):
     """Another turn of this session is still running."""
+
+
+class SessionMoved(Exception):
+    """The session's transcript is no longer the one that was to be continued."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +50,14 @@ class Reply:
     model: str = ""
     prompt_tokens: int = 0
     completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Continued:
+    """A session that a resent history continues, and the digest of that history."""
+
+    session: Session
+    digest: bytes
 
 
 def open_session(
@@ -67,7 +84,7 @@ def open_session(
 
 def find_continued(
     *, agent: Agent, created_by: User, api_key_id: uuid.UUID, end_user_id: str, history: Sequence[tuple[str, str]]
-) -> Session | None:
+) -> Continued | None:
     """Return the one session whose whole current transcript is `history`, (role, content) pairs (C02).
 
     None when no session matches, when more than one does, or when `history` does not end in an assistant message.
@@ -78,11 +95,12 @@ def find_continued(
     start = digest.start(
         organization_id=agent.organization_id, agent_id=agent.pk, api_key_id=api_key_id, end_user_id=end_user_id
     )
+    current = digest.extend(start, spoken)
     last = Turn.objects.filter(session=OuterRef("session"), status=Turn.Status.COMPLETED).order_by("-created_at", "-id")
     continued = Turn.objects.filter(
         pk=Subquery(last.values("pk")[:1]),
         organization=agent.organization_id,
-        transcript_digest=digest.extend(start, spoken),
+        transcript_digest=current,
         session__agent=agent,
         session__created_by=created_by,
         session__api_key_id=api_key_id,
@@ -90,21 +108,30 @@ def find_continued(
         session__surface=Surface.API,
         session__deleted_at__isnull=True,
     ).select_related("session")[:2]
-    return continued[0].session if len(continued) == 1 else None
+    return Continued(continued[0].session, current) if len(continued) == 1 else None
 
 
 @transaction.atomic
 def begin_turn(
-    *, session: Session, speaker: User, said: Sequence[Said], now: datetime, uses_memory: bool = True
+    *,
+    session: Session,
+    speaker: User,
+    said: Sequence[Said],
+    now: datetime,
+    uses_memory: bool = True,
+    continues: bytes | None = None,
 ) -> Turn:
-    """Store what was said and a running turn. Raises SessionBusy while another turn of the session runs."""
+    """Store what was said and a running turn. Raises SessionBusy while another turn of the session runs.
+
+    `continues` is the digest of the transcript that the caller goes on from; when another one came in between,
+    SessionMoved is raised.
+    """
     Session.objects.select_for_update(no_key=True).get(pk=session.pk)
-    running = Turn.objects.filter(session=session, status=Turn.Status.RUNNING)
-    running.filter(created_at__lt=now - ABANDONED_AFTER).update(
-        status=Turn.Status.FAILED, error_code="abandoned", finished_at=now
-    )
-    if running.exists():
+    _end_abandoned(session, now)
+    if Turn.objects.filter(session=session, status=Turn.Status.RUNNING).exists():
         raise SessionBusy
+    if continues is not None and _current_digest(session) != continues:
+        raise SessionMoved
     turn = Turn.objects.create(
         organization_id=session.organization_id, session=session, speaker=speaker, uses_memory=uses_memory
     )
@@ -116,6 +143,14 @@ def begin_turn(
         fields.append("title")
     session.save(update_fields=fields)
     return turn
+
+
+def _end_abandoned(session: Session, now: datetime) -> None:
+    """End turns whose process is gone: they have run too long, or nobody heard the request to stop."""
+    gone = Q(created_at__lt=now - ABANDONED_AFTER) | Q(stop_requested_at__lt=now - UNHEARD_AFTER)
+    Turn.objects.filter(gone, session=session, status=Turn.Status.RUNNING).update(
+        status=Turn.Status.FAILED, error_code="abandoned", finished_at=now
+    )
 
 
 def _append(turn: Turn, said: Sequence[Said], speaker: User, now: datetime) -> None:
@@ -151,7 +186,7 @@ def finish_turn(
     current = Turn.objects.select_for_update(no_key=True).get(pk=turn.pk)
     if current.status != Turn.Status.RUNNING:
         return False
-    if reply.text:
+    if reply.text or status == Turn.Status.COMPLETED:  # a client resends an empty reply too
         _append(turn, [Said("assistant", reply.text, at)], turn.speaker, now)
     turn.status, turn.finished_at, turn.error_code = status, now, error_code
     turn.model = reply.model
@@ -176,29 +211,33 @@ def finish_turn(
 
 def _digest(session: Session, turn: Turn) -> bytes:
     """Return the digest of the transcript of completed turns, this one included."""
-    before = (
+    start = _current_digest(session) or digest.start(
+        organization_id=session.organization_id,
+        agent_id=session.agent_id,
+        api_key_id=session.api_key_id,
+        end_user_id=session.end_user_id,
+    )
+    return digest.extend(start, turn.messages.order_by("position").values_list("role", "content"))
+
+
+def _current_digest(session: Session) -> bytes | None:
+    stored = (
         Turn.objects.filter(session=session, status=Turn.Status.COMPLETED, transcript_digest__isnull=False)
         .order_by("-created_at", "-id")
         .values_list("transcript_digest", flat=True)
         .first()
     )
-    start = (
-        bytes(before)
-        if before
-        else digest.start(
-            organization_id=session.organization_id,
-            agent_id=session.agent_id,
-            api_key_id=session.api_key_id,
-            end_user_id=session.end_user_id,
-        )
-    )
-    return digest.extend(start, turn.messages.order_by("position").values_list("role", "content"))
+    return bytes(stored) if stored else None
 
 
 def request_stop(*, turn_id: uuid.UUID, session: Session, now: datetime) -> bool:
-    """Ask a running turn to stop; the process that streams it looks for this mark. False when it has ended."""
+    """Ask a running turn to stop; the process that streams it looks for this mark. False when it has ended.
+
+    A second request, after nobody heard the first one, ends the turn at once: its process is gone.
+    """
+    _end_abandoned(session, now)
     running = Turn.objects.filter(pk=turn_id, session=session, status=Turn.Status.RUNNING)
-    return bool(running.update(stop_requested_at=now))
+    return bool(running.update(stop_requested_at=Coalesce("stop_requested_at", now)))
 
 
 def transcript(session: Session) -> list[Message]:

@@ -30,6 +30,8 @@ class OfflineModel:
     def _answer(self, request: ChatRequest) -> str:
         last = next((message.content for message in reversed(request.messages) if message.role == "user"), "")
         if request.schema is None:
+            if request.options.get("response_format", {}).get("type", "text") != "text":
+                raise ModelError("refused_request", retryable=False)  # rules write prose; JSON would be a pretense
             return reply.answer(request.messages)
         answerer = ANSWERERS.get(request.schema.name)
         if answerer is None:

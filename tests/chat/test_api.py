@@ -1,6 +1,7 @@
 """`/v1/chat/completions` and `/v1/models` through HTTP, with a scripted model server (C01, C02, I05)."""
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -8,9 +9,11 @@ from django.utils import timezone
 
 from accounts.models import ApiKey, Organization, User
 from accounts.services import remove_member, revoke_api_key
+from chat import services
 from consent.scope import Scope
 from consent.services import withdraw_consent
 from conversations.models import Message, Participant, Session, Turn
+from conversations.services import request_stop
 from encryption.services import forget_keys
 from extraction.models import Run
 from tests import factories
@@ -143,6 +146,42 @@ def test_c02_another_key_agent_or_end_user_does_not_continue_the_session(
     assert Session.objects.count() == 3
 
 
+def test_c02_without_a_reply_in_between_only_the_last_user_message_is_new(ask: Ask) -> None:
+    session = ask([{"role": "user", "content": text} for text in ("one", "two")])["X-Session-Id"]
+    messages = Message.objects.filter(session=session, role="user").order_by("position")
+    assert [(message.content, message.passed_at is None) for message in messages] == [("one", False), ("two", True)]
+
+
+def test_c02_an_empty_reply_is_part_of_the_history(ask: Ask, model_server: Script) -> None:
+    model_server.answers = [""]
+    first = ask(dialogue("one"))["X-Session-Id"]
+    assert ask(dialogue("one", "", "two"))["X-Session-Id"] == first
+    assert list(Message.objects.order_by("position").values_list("content", flat=True)) == ["one", "", "two", ""]
+
+
+def test_c02_a_branch_of_a_session_that_is_busy_or_has_moved_on_gets_a_session_of_its_own(
+    ask: Ask, model_server: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model_server.answers = ["First."]
+    first = ask(dialogue("one"))["X-Session-Id"]
+    found = services.find_continued
+
+    def and_then_another_comes(**more: Any) -> Any:
+        monkeypatch.setattr(services, "find_continued", found)
+        continued = found(**more)
+        assert ask(dialogue("one", "First.", "left"))["X-Session-Id"] == first
+        return continued
+
+    monkeypatch.setattr(services, "find_continued", and_then_another_comes)
+    branch = ask(dialogue("one", "First.", "right"))["X-Session-Id"]
+    assert branch != first
+    Turn.objects.filter(session=branch).update(status="running")
+    third = ask(dialogue("one", "First.", "right", "First.", "on"))
+    assert third.status_code == 200
+    passed = Message.objects.filter(session=branch, passed_at__isnull=False).order_by("position")
+    assert [message.content for message in passed] == ["one", "First."]
+
+
 def test_c02_an_explicit_session_wins_and_brings_its_own_transcript(ask: Ask, model_server: Script) -> None:
     model_server.answers = ["First.", "Second."]
     session = ask("one")["X-Session-Id"]
@@ -175,6 +214,13 @@ def test_c02_a_foreign_session_or_one_of_another_surface_is_404(
         ({"stream": "yes"}, "stream"),
         ({"metadata": {"session_id": "nonsense"}}, "metadata.session_id"),
         ({"user": 7}, "user"),
+        ({"metadata": {"session_id": []}}, "metadata.session_id"),
+        ({"metadata": {"session_id": 0}}, "metadata.session_id"),
+        ({"max_tokens": "x"}, "max_tokens"),
+        ({"stop": 5}, "stop"),
+        ({"temperature": "a"}, "temperature"),
+        ({"logprobs": True}, "logprobs"),
+        ({"response_format": "json"}, "response_format"),
     ],
 )
 def test_c01_what_cannot_be_served_is_a_400_that_names_the_parameter(
@@ -184,6 +230,15 @@ def test_c01_what_cannot_be_served_is_a_400_that_names_the_parameter(
     answer = ask(body=json.dumps(body))
     assert answer.status_code == 400
     assert answer.json()["error"]["param"] == param
+    assert not Session.objects.exists()
+
+
+def test_a_body_beyond_the_limit_is_413_before_it_is_parsed(ask: Ask, settings: Any) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+    answer = ask("x" * 1024 * 1024)
+    assert answer.status_code == 413
+    assert answer.json()["error"]["code"] == "request_too_large"
+    assert ask(dialogue(*["y" * 199_000] * 5, "z" * 100_000)).status_code in (400, 413)
     assert not Session.objects.exists()
 
 
@@ -197,6 +252,7 @@ def test_c01_what_cannot_be_served_is_a_400_that_names_the_parameter(
         '{"a":' * 60 + "1" + "}" * 60,
         b"\xff\xfe",
         "null",
+        '{"model": "acme/talker", "temperature": 1e999, "messages": [{"role": "user", "content": "Hello"}]}',
         '{"model": "acme/talker", "messages": [{"role": "user", "content": "\\ud800"}]}',
     ],
 )
@@ -206,7 +262,9 @@ def test_malformed_json_is_a_400_in_openai_s_shape(ask: Ask, body: str | bytes) 
     assert set(answer.json()["error"]) == {"message", "type", "param", "code"}
 
 
-@pytest.mark.parametrize("name", ["acme/none", "other/guide", "none", "", "/", "acme/talker/x"])
+@pytest.mark.parametrize(
+    "name", ["acme/none", "other/guide", "none", "", "/", "acme/talker/x", "acme/\ud800", "a\x00/b"]
+)
 def test_an_unknown_or_foreign_model_is_404_or_400_and_says_so(ask: Ask, stranger: User, name: str) -> None:
     answer = ask(body=json.dumps({"model": name, "messages": [{"role": "user", "content": "Hello"}]}))
     assert answer.status_code == (404 if name else 400)
@@ -280,6 +338,19 @@ def test_a_second_request_on_a_busy_session_is_told_so(ask: Ask, talker: Any, ow
     answer = ask("two", header=session)
     assert answer.status_code == 409
     assert answer.json()["error"]["code"] == "session_busy"
+
+
+def test_c03_a_turn_whose_process_is_gone_ends_with_the_second_stop(ask: Ask, talker: Any, owner: User) -> None:
+    session = Session.objects.get(pk=ask("one")["X-Session-Id"])
+    turn = Turn.objects.get()
+    Turn.objects.update(status="running")
+    now = timezone.now()
+    assert request_stop(turn_id=turn.pk, session=session, now=now)
+    assert ask("two", header=str(session.pk)).status_code == 409  # it may still be heard
+    assert not request_stop(turn_id=turn.pk, session=session, now=now + timedelta(seconds=11))
+    turn.refresh_from_db()
+    assert (turn.status, turn.error_code) == ("failed", "abandoned")
+    assert ask("two", header=str(session.pk)).status_code == 200
 
 
 def test_e01_a_completed_turn_with_consent_leaves_a_run_and_one_without_does_not(

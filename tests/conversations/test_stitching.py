@@ -51,7 +51,8 @@ def add_turn(session: Session, said: str, reply: str, status: Turn.Status = Turn
 def found(
     agent: Agent, user: User, history: Sequence[Pair], *, key: uuid.UUID = KEY, end_user: str = ""
 ) -> Session | None:
-    return find_continued(agent=agent, created_by=user, api_key_id=key, end_user_id=end_user, history=history)
+    continued = find_continued(agent=agent, created_by=user, api_key_id=key, end_user_id=end_user, history=history)
+    return continued.session if continued else None
 
 
 def test_c02_a_resent_history_finds_its_session_after_each_turn(agent: Agent, owner: User) -> None:
