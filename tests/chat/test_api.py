@@ -9,11 +9,10 @@ from django.utils import timezone
 
 from accounts.models import ApiKey, Organization, User
 from accounts.services import remove_member, revoke_api_key
-from chat import services
 from consent.scope import Scope
 from consent.services import withdraw_consent
 from conversations.models import Message, Participant, Session, Turn
-from conversations.services import request_stop
+from conversations.services import find_continued, request_stop
 from encryption.services import forget_keys
 from extraction.models import Run
 from tests import factories
@@ -164,15 +163,15 @@ def test_c02_a_branch_of_a_session_that_is_busy_or_has_moved_on_gets_a_session_o
 ) -> None:
     model_server.answers = ["First."]
     first = ask(dialogue("one"))["X-Session-Id"]
-    found = services.find_continued
+    found = find_continued
 
     def and_then_another_comes(**more: Any) -> Any:
-        monkeypatch.setattr(services, "find_continued", found)
+        monkeypatch.setattr("chat.services.find_continued", found)
         continued = found(**more)
         assert ask(dialogue("one", "First.", "left"))["X-Session-Id"] == first
         return continued
 
-    monkeypatch.setattr(services, "find_continued", and_then_another_comes)
+    monkeypatch.setattr("chat.services.find_continued", and_then_another_comes)
     branch = ask(dialogue("one", "First.", "right"))["X-Session-Id"]
     assert branch != first
     Turn.objects.filter(session=branch).update(status="running")
