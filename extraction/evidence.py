@@ -12,7 +12,7 @@ from extraction import markers
 from extraction.own_words import Cited, own_words
 from extraction.sentences import Sentence, carriers, carrying_clauses, overlap, split, stems, weigh
 from extraction.tasks_said import is_one_off
-from screening.text import visible
+from screening.text import spoken, visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def find_doubt(body: str, cited: Sequence[Cited], window: Sequence[Cited] = ()) 
     keys = {(message.text, message.at) for message in cited if message.own}
     said = [s for n, message in enumerate(window) if (message.text, message.at) in keys for s in own[n]]
     wanted = weigh(body)
-    shown = visible(body).casefold()
+    shown = spoken(body)
     if is_one_off(shown, said):
         return Doubt("shape", "one_off")
     if _is_echo(wanted, said, window, own):
@@ -64,7 +64,7 @@ def _is_echo(
         return False
     mine = overlap(wanted, {stem for sentence in said for stem in sentence.stems})
     ours = {stem for sentences in own for sentence in sentences for stem in sentence.stems}
-    theirs = overlap(wanted, {stem for message in window for stem in stems(visible(message.text).casefold())} - ours)
+    theirs = overlap(wanted, {stem for message in window for stem in stems(spoken(message.text))} - ours)
     if mine == 0:
         asserts = any(len(s.stems) >= SHORT_ANSWER and not _is_question(s) for s in said)
         return theirs > 0 or not asserts
@@ -201,10 +201,16 @@ def _is_taken_back(carrying: Sequence[Sentence], wanted: dict[str, int], own: Se
         named = markers.NAMED_BACK.search(sentence.text)
         if named and overlap(wanted, stems(sentence.text[named.start() :])):
             return True
-        if not markers.TAKEN_BACK.search(markers.NOT_NEGATIVE.sub(" ", sentence.text)):
+        taken = markers.TAKEN_BACK.search(markers.NOT_NEGATIVE.sub(" ", sentence.text))
+        if taken is None:
             continue
         here = [s for s in own[message] if s.place[1] <= place and s.stems - sentence.stems] or [sentence]
-        gone |= {s.place for s in here} | {sentence.place}
+        gone |= {s.place for s in here}
+        # "Forget that, I moved to Lisbon": what follows the order in its own sentence is new.
+        if taken.start() < 2 and len(sentence.clauses) > 1 and not markers.ANNOUNCED_BACK.search(sentence.text):
+            gone.discard(sentence.place)
+        else:
+            gone.add(sentence.place)
         if markers.ANNOUNCED_BACK.search(sentence.text):
             gone |= {s.place for s in own[message]}
         if place == 0 and message > 0:  # the message begins with it, so it speaks of the one before

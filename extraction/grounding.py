@@ -1,14 +1,15 @@
 """Check that a fact says only what the member's own cited words say (E04a); must not ask a model or a database."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from itertools import pairwise
 from typing import Any, Final
 
 from extraction.dates import EXPLICIT_DATE, date_parts, fits, spans_of
 from extraction.numbers import numbers_of, words_of
 from extraction.own_words import Cited, own_words
-from extraction.vocabulary import MONTHS, NO_NAME, PEOPLE_OF, VERBS, WEEKDAYS
+from extraction.places import GIVEN_NAMES, PLACE_OF
+from extraction.vocabulary import MONTHS, NO_NAME, PEOPLE_OF, SHORT_WEEKDAYS, VERBS, WEEKDAYS
 from screening.text import compiled, fold, visible
 
 _WORD: Final = compiled(r"[\pL\pN]+(?:['][\pL]+)?")
@@ -16,6 +17,8 @@ _QUOTED: Final = compiled(r"\"([^\"\n]+)\"|(?:^|[ (])'([^'\n]{2,}?)'(?:$|[ ).,;:
 _SENTENCE: Final = compiled(r"(?:^|[.!?:\n] +|^[\"'(]+)$")
 
 
+_DIGITS: Final = compiled(r"\d{1,4}")
+YEAR: Final = 366  # days
 _LATIN_RUN: Final = compiled(r"[A-Za-z][A-Za-z0-9]+")
 _CJK: Final = compiled(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]")
 _KATAKANA: Final = compiled(r"[\p{Katakana}ー]{3,}")
@@ -64,7 +67,9 @@ def _names(shown: str) -> Iterator[str]:
             continue
         first = place == 0 or bool(_SENTENCE.search(shown[max(0, match.start() - 4) : match.start()]))
         after = matches[place + 1] if place + 1 < len(matches) else None
-        if not first or match.group().endswith("'s") or (after is not None and _is_full_name(match, after, shown)):
+        if first and fold(word) in GIVEN_NAMES:  # a lone name at the start, which a capital alone does not tell
+            yield word.casefold()
+        elif not first or match.group().endswith("'s") or (after is not None and _is_full_name(match, after, shown)):
             yield word.casefold()
     for pattern in (_KATAKANA, _LATIN_RUN) if cjk else ():
         for match in pattern.finditer(shown):
@@ -87,6 +92,7 @@ class _Evidence:
         self.text = " ".join(folded for folded, _at in self.messages)
         self.words = set(words_of(self.text)) | {w.removesuffix("'s") for w in words_of(self.text)}
         self.numbers = numbers_of(self.text, loose=True)
+        self.digits = {int(match.group()) for match in _DIGITS.finditer(self.text)}
         self.spans = [span for folded, at in self.messages for span in spans_of(folded, at)]
         self.flat = " ".join(words_of(self.text))
 
@@ -96,12 +102,22 @@ class _Evidence:
     def dates(self, year: int | None, month: int | None, day: int | None) -> bool:
         """Return whether a date is in the words, or lies in a span of time that they speak of."""
         months = {MONTHS[word] for word in self.words if word in MONTHS}
-        literal = (
-            (year is None or year in self.numbers)
-            and (month is None or month in months or month in self.numbers)
-            and (day is None or day in self.numbers)
+        this_day = (month is None or month in months or month in self.numbers or month in self.digits) and (
+            day is None or day in self.numbers or day in self.digits
         )
-        return literal or any(fits(start, end, year, month, day) for start, end in self.spans)
+        if this_day and (year is None or year in self.numbers or year in self.digits):
+            return True
+        if this_day and year is not None and month is not None and self._is_near(year, month, day or 15):
+            return True
+        return any(fits(start, end, year, month, day) for start, end in self.spans)
+
+    def _is_near(self, year: int, month: int, day: int) -> bool:
+        """Return whether a day that was named without its year is the next or the last one of that name."""
+        try:
+            named = date(year, month, day)
+        except ValueError:
+            return False
+        return any(abs((named - at).days) <= YEAR for _text, at in self.messages)
 
     def counts(self, value: float) -> bool:
         """Return whether a number is in the words, or is the years since a year in them."""
@@ -109,9 +125,11 @@ class _Evidence:
         return value in self.numbers or (value > 1 and any(abs(value - passed) <= 1 for passed in years))
 
     def weekday(self, word: str) -> bool:
+        wanted = WEEKDAYS[word]
         if word in self.words or word in self.text:
             return True
-        wanted = WEEKDAYS[word]
+        if any(WEEKDAYS.get(said, SHORT_WEEKDAYS.get(said)) == wanted for said in self.words):
+            return True
         short = [(start, end) for start, end in self.spans if (end - start).days <= 9]
         return any(
             (start + timedelta(n)).weekday() == wanted for start, end in short for n in range((end - start).days + 1)
@@ -123,10 +141,13 @@ class _Evidence:
         if folded in self.words or folded in NO_NAME or folded in MONTHS or folded in WEEKDAYS or folded.isdigit():
             return True
         if _CJK.search(folded) or _CJK.search(self.text):
-            return folded in self.text
-        group = PEOPLE_OF.get(folded)
+            return folded in self.text or any(other in self.text for other in PLACE_OF.get(folded, "").split())
+        people, place = PEOPLE_OF.get(folded), PLACE_OF.get(folded)
         return any(
-            _is_inflected(folded, word) or (group is not None and PEOPLE_OF.get(word) == group) for word in self.words
+            _is_inflected(folded, word)
+            or (people is not None and PEOPLE_OF.get(word) == people)
+            or (place is not None and PLACE_OF.get(word) == place)
+            for word in self.words
         )
 
     def shares_script(self, folded: str) -> bool:

@@ -153,6 +153,7 @@ ENDED: Final = _words(
     unspaced=r"不再|以前|戒了|已经不|やめた|やめました|以前は|昔は|لم أعد|كنت ",
 )
 DISLIKED: Final = _words(
+    r"clos(?:ed|es)|geschlossen|fermée?s?|cerrad[oa]s?|fechad[oa]s?|chius[oaie]|gesloten|zamknięt\pL*",
     r"hat(?:e|es|ed|ing)|loath\pL*|can(?:no|')?t stand|dislik\pL*|despis\pL*|avoid\pL*|allergic|allergy"
     r"|intoleran\pL*|skip|out"
     r"|gone|dead|instead|only|free|vegan|vegetarian|except|refus\pL*|sick|off|neither|against|ban(?:s|ned)?|forb\pL+",
@@ -303,16 +304,18 @@ ANNOUNCED_BACK: Final = _words(
 )
 
 QUESTION_START: Final = _words(
-    r"what(?:'?s)?|how(?:'?s)?|why|where|who|whose|which|when (?:do|does|did|is|are|should|can)|can|could|would"
-    r"|will|do|does|did"
-    r"|is|are|am|was|were|should|shall|has|any (?:idea|tips?|chance)|realistic",
-    r"was|wie|warum|wieso|wo|wer|welche\pL*|wann|kann|kannst|könnte\pL*|soll|sollte|darf|ist|gibt|hast|braucht",
-    r"quel\pL*|combien|comment|pourquoi|où|qui|est-ce|qu'est-ce|peux-tu|pouvez-vous",
+    r"what(?:'?s)?|how(?:'?s)?|why|where|who|whose|which|any (?:idea|ideas|tips?|chance)"
+    r"|(?:when|is|are|am|was|were|do|does|did|can|could|would|will|should|shall|has|have) (?:i|you|we|they|he"
+    r"|she|it|there|the"
+    r"|this|that|these|my|our|your|a|an|any)|when (?:do|does|did|is|are|should|can)",
+    r"wie|warum|wieso|wo|wer|welche\pL*|wann|was (?:ist|sind|kostet|kann|soll|mache?|heißt|bedeutet|wäre|ich)"
+    r"|(?:kann|kannst|könnte\pL*|soll|sollte|darf|ist|gibt|hast|braucht|muss) (?:ich|du|man|es|das|der|die|ein\pL*)",
+    r"quel\pL*|combien|comment|pourquoi|où|qui|est-ce|qu'est-ce|peux-tu|pouvez-vous|c'est quoi",
     r"qué|cuánt\pL*|cómo|por qué|dónde|quién|cuál\pL*|puedes",
-    r"quant\pL*|como|onde|quem|qual|quais|por que|podes",
-    r"quant\pL*|come|perché|dove|chi|quale|quali|puoi|cosa",
-    r"wat|hoe|waarom|waar|wie|welke|wanneer|kun|kan|moet",
-    r"ile|jak|dlaczego|gdzie|kto|jaki\pL*|czy|kiedy|możesz",
+    r"quanto|quanta|onde|quem|qual|quais|por que|podes|como (?:se|posso|faço|é|está)",
+    r"quant[oiae]|perché|dove|chi|quale|quali|puoi|cosa|come (?:si|posso|faccio|è|mai)",
+    r"wat|hoe|waarom|waar|wie|welke|wanneer|(?:kun|kan|moet|is) (?:je|ik|het|een|de)",
+    r"ile|jak|dlaczego|gdzie|kto|jaki\pL*|czy|możesz",
 )
 POSSESSIVE: Final = _words(
     r"my|our|mein\pL*|unser\pL*|mon|ma|mes|notre|nos|mi|mis|nuestr[oa]s?|meus?|minhas?|mio|mia|miei|nostr[oa]"

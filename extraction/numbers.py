@@ -36,7 +36,41 @@ def numbers_of(folded: str, *, loose: bool) -> set[float]:
             total, open_ = 0.0, False
         if loose and word in ORDINAL_OF:
             found.add(float(ORDINAL_OF[word]))
-    return found | ({float(v) for c, v in HAN_DIGITS.items() if c in folded} if loose else set())
+    return found | _han_numbers(folded, loose=loose)
+
+
+_HAN_RUN: Final = compiled(r"([〇零一二三四五六七八九十百千万两兩]+)(.?)")
+_HAN_COUNTED: Final = frozenset("年月日天岁歳个個人只匹点點時时分次回名口元块塊公台本週周小位")
+_HAN_SCALE: Final = {"十": 10, "百": 100, "千": 1000, "万": 10_000}
+
+
+def _han_numbers(folded: str, *, loose: bool) -> set[float]:
+    """Return the numbers that are written in Han; not `loose`, only those that count something ("五年", not "一样")."""
+    found: set[float] = set()
+    for match in _HAN_RUN.finditer(folded):
+        run, after = match.groups()
+        value = _han_value(run)
+        if loose:
+            found.update({value} | {float(HAN_DIGITS[c]) for c in run if c in HAN_DIGITS})
+        elif value > 1 and after in _HAN_COUNTED and len(run) <= 8:
+            found.add(value)
+    return found
+
+
+def _han_value(run: str) -> float:
+    """Return the value of a number in Han: "五十" is 50, "两百零三" 203, "二〇二七" 2027."""
+    if not any(c in _HAN_SCALE for c in run):
+        return float("".join(str(HAN_DIGITS.get(c, 0)) for c in run[:9]))
+    total, section, digit = 0, 0, 0
+    for character in run[:20]:
+        scale = _HAN_SCALE.get(character)
+        if scale == 10_000:
+            total, section, digit = (total + section + digit) * scale, 0, 0
+        elif scale is not None:
+            section, digit = section + (digit or 1) * scale, 0
+        else:
+            digit = HAN_DIGITS.get(character, 0)
+    return float(total + section + digit)
 
 
 def _value(text: str) -> float:

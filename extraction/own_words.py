@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from screening.text import compiled, word_set
 
-_FENCE: Final = compiled(r"(?s)(?:```|~~~).*?(?:```|~~~|$)")
+_FENCE: Final = compiled(r"(?s)(?:```|~~~|\"{3}|'{3}).*?(?:```|~~~|\"{3}|'{3}|$)")
 _MARKED: Final = compiled(
     r"(?is)<(?:blockquote|quote|pre|code)>.*?(?:</(?:blockquote|quote|pre|code)>|$)"
     r"|\[quote[^\]]*\].*?(?:\[/quote\]|$)"

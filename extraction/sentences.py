@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
-from screening.text import compiled, fold_visible, visible, word_set
+from screening.text import compiled, fold_visible, spoken, visible, word_set
 
 # Signs of scripts that write no space after them.
 _SPACED_OUT: Final = {ord(sign): f"{sign} " for sign in "。！？，、；،؟"}
@@ -17,7 +17,8 @@ _CLAUSE_END: Final = compiled(
     r"|\s(?:but|because|cause|although|though|so that|so|while|however|aber|sondern|weil|obwohl|deshalb|drum"
     r"|mais|parce que|car"
     r"|pero|sino|porque|aunque|mas|embora|ma|però|perché|maar|omdat|want|dus|ale|lecz|bo|więc)\s"
-    r"|\s(?:and|und|et|y|e|en|i) (?:i|i'm|we|my|ich|wir|je|j'|on|yo|eu|io|ik|love|loves|like|hate|also)(?:\s|')"
+    r"|\s(?:and|und|et|y|e|en|i) (?:i|i'm|we|they|he|she|it|my|er|sie|ils|elle|ze|ich|wir|je|j'|on|yo|eu|io|ik"
+    r"|love|loves|like|hate|also)(?:\s|')"
     r"|但是|但|不过|けど|けれど|でも|لكن"
 )
 _WORD: Final = compiled(r"[\pL\pN]+")
@@ -99,7 +100,7 @@ class Sentence:
 
 def split(text: str, message: int = 0) -> list[Sentence]:
     """Return the sentences of a text, at most `MAX_SENTENCES`; the rest is one more."""
-    shown = visible(text.translate(_SPACED_OUT)).casefold()
+    shown = spoken(text.translate(_SPACED_OUT))
     found: list[Sentence] = []
     start = 0
     for match in _SENTENCE_END.finditer(shown):
@@ -172,7 +173,7 @@ def weigh(body: str) -> dict[str, int]:
     for place, match in enumerate(_WORD.finditer(visible(body))):
         word = match.group()
         heavy = word.isdigit() or (place > 0 and word[0].isupper())
-        for stem in stems(word.casefold()):
+        for stem in stems(spoken(word)):
             weights[stem] = max(weights.get(stem, 0), 2 if heavy else 1)
     return weights
 

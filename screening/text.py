@@ -158,6 +158,13 @@ def visible(text: str) -> str:
     return _unmix(unicodedata.normalize("NFC", decomposed))
 
 
+def spoken(text: str) -> str:
+    """Return the text as `visible` does but in lower case and with its accents: "würde" is another word than "wurde"."""
+    if "&" in text:
+        text = html.unescape(text)
+    return unicodedata.normalize("NFKC", text).translate(_JUDGING).casefold()
+
+
 def fold(text: str) -> str:
     """Return the copy on which text is judged: `visible`, without accents, look-alike letters undone, case folded."""
     return fold_visible(visible(text))
