@@ -122,7 +122,7 @@ class _Evidence:
     def counts(self, value: float) -> bool:
         """Return whether a number is in the words, or is the years since a year in them."""
         years = {at.year - n for _text, at in self.messages for n in self.numbers if 1900 <= n <= at.year}
-        return value in self.numbers or (value > 1 and any(abs(value - passed) <= 1 for passed in years))
+        return value in self.numbers or (value >= 100 and value in self.digits) or (value > 1 and any(abs(value - passed) <= 1 for passed in years))
 
     def weekday(self, word: str) -> bool:
         wanted = WEEKDAYS[word]

@@ -70,6 +70,18 @@ _ADDRESS_WORD: Final = compiled(
 )
 
 
+# A number that is the year of a date ends no address: "walks the Camino in September 2027".
+_YEAR_OF_DATE: Final = compiled(
+    r"(?i)(?:\b(?:de|del|di|do|em|en|in|im|since|seit|desde|dal|nel|od|w|until|par|for)|jan\pL*|feb\pL*|fev\pL*|mar\pL*|mär\pL*|a[pbv][rb]\pL*"
+    r"|ma[iy]\pL*|mag\pL*|ju[nil]\pL*|giu\pL*|lug\pL*|a[uog][uogû]\pL*|sep\pL*|set\pL*|o[ckut]t\pL*|nov\pL*|d[eiéi][cz]\pL*|ene\pL*|gen\pL*) "
+    r"(?:19|20)\d\d$"
+)
+MAX_LOOKED_AT: Final = 40  # places of one text that look like an address; a fact has one
+
+
 def has_address(shown: str, folded: str) -> bool:
     """Return whether a text holds an address with a number. `shown` keeps its case, which tells names from words."""
-    return bool(_ADDRESS.search(shown)) or bool(_ADDRESS_WORD.search(folded))
+    for match, _number in zip(_ADDRESS.finditer(shown), range(MAX_LOOKED_AT), strict=False):
+        if not _YEAR_OF_DATE.search(match.group()):
+            return True
+    return bool(_ADDRESS_WORD.search(folded))

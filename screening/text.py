@@ -124,7 +124,7 @@ class _Judging(_Rendering):
     def shown(self, code: int, character: str) -> str | None:
         if character in _LINE_BREAKS:
             return "\n"
-        if 0x0300 <= code <= 0x036F:
+        if 0x0300 <= code <= 0x036F or 0x064B <= code <= 0x0652:  # accents; Arabic vowel signs
             return None
         digit = unicodedata.decimal(character, None)
         if digit is not None:
