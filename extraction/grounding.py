@@ -47,12 +47,25 @@ def ungrounded(body: str, cited: Sequence[Cited]) -> str | None:
         return "number"
     if any(word in WEEKDAYS and not evidence.weekday(word) for word in words_of(rest)):
         return "date"
+    if any(not evidence.names(place) for place in _places(folded)):
+        return "name"
     return None if all(evidence.names(name) for name in _names(shown)) and evidence.shares_script(folded) else "name"
 
 
 def _quotes(folded: str) -> Iterator[str]:
     for match in _QUOTED.finditer(folded):
         yield match.group(1) or match.group(2)
+
+
+def _places(folded: str) -> Iterator[str]:
+    """Yield the known places of a text in scripts that have no capitals to tell names by."""
+    if folded.isascii():
+        return
+    words = set(words_of(folded))
+    cjk = bool(_CJK.search(folded))
+    for place in PLACE_OF:
+        if not place.isascii() and (place in words or (cjk and len(place) > 1 and place in folded)):
+            yield place
 
 
 def _names(shown: str) -> Iterator[str]:
@@ -122,7 +135,11 @@ class _Evidence:
     def counts(self, value: float) -> bool:
         """Return whether a number is in the words, or is the years since a year in them."""
         years = {at.year - n for _text, at in self.messages for n in self.numbers if 1900 <= n <= at.year}
-        return value in self.numbers or (value >= 100 and value in self.digits) or (value > 1 and any(abs(value - passed) <= 1 for passed in years))
+        return (
+            value in self.numbers
+            or (value >= 100 and value in self.digits)
+            or (value > 1 and any(abs(value - passed) <= 1 for passed in years))
+        )
 
     def weekday(self, word: str) -> bool:
         wanted = WEEKDAYS[word]
@@ -153,6 +170,7 @@ class _Evidence:
     def shares_script(self, folded: str) -> bool:
         """Return False for a body in Han or kana that shares no two neighboring characters with such a message."""
         pairs = {a + b for a, b in pairwise(folded) if _CJK.search(a) and _CJK.search(b)}
+        pairs |= {match.group() for match in _KATAKANA.finditer(folded)}
         return not pairs or not _CJK.search(self.text) or any(pair in self.text for pair in pairs)
 
 

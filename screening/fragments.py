@@ -20,23 +20,33 @@ _POINTING: Final = word_set(
     "laatste grotere kleinere pierwszy drugi ostatni inny wiekszy mniejszy"
 )
 _VERBS: Final = compiled(
-    r"(?:^| )(?:is|are|was|were|has|have|had|does|do|did|will|can|must|should|ist|sind|hat|haben|war|wird|kann|est|sont|a|ont"
+    r"(?:^| )(?:is|are|was|were|has|have|had|does|do|did|will|can|must|should|ist|sind|hat|haben|war|wird|kann"
+    r"|est|sont|a|ont"
     r"|es|son|tiene|esta|e|sao|tem|sono|ha|hanno|heeft|zijn|jest|sa|ma|\pL{2,}(?:ed|ing|es))(?: |$)"
 )
 _OPENING: Final = compiled(
-    r"^(?:same|(?:more )?like (?:the|that|this|last|before)|about \d|around \d|approximately \d|roughly \d|maybe|not sure|yes|yeah"
-    r"|yep|nope|ok|okay|either|whichever|whatever|anything|as (?:usual|always|before|said)|wie (?:beim|immer|gehabt|letztes"
-    r"|vorher|gesagt)|ungefahr \d|etwa \d|ja|nein|comme (?:d'habitude|toujours|avant)|environ \d|oui|non|como (?:siempre|sempre"
-    r"|antes)|come (?:sempre|al solito|prima)|zoals (?:altijd|vorige)|jak (?:zwykle|zawsze|ostatnio)|igual que|lo mismo"
+    r"^(?:same|(?:more )?like (?:the|that|this|last|before)|about \d|around \d|approximately \d|roughly \d"
+    r"|maybe|not sure|yes|yeah"
+    r"|yep|nope|ok|okay|either|whichever|whatever|anything|as (?:usual|always|before|said)|wie (?:beim|immer"
+    r"|gehabt|letztes"
+    r"|vorher|gesagt)|ungefahr \d|etwa \d|ja|nein|comme (?:d'habitude|toujours|avant)|environ \d|oui|non"
+    r"|como (?:siempre|sempre"
+    r"|antes)|come (?:sempre|al solito|prima)|zoals (?:altijd|vorige)|jak (?:zwykle|zawsze|ostatnio)|igual que"
+    r"|lo mismo"
     r"|das gleiche|dasselbe|la meme|le meme|lo stesso|o mesmo|hetzelfde|to samo|celui|celle|ceux)" + _END
 )
 _LONE_WORDS: Final = word_set(
     """
-    monday tuesday wednesday thursday friday saturday sunday today tomorrow yesterday later soon now here there first second
-    third left right red blue green black white yellow big small bigger smaller montag dienstag mittwoch donnerstag freitag
-    samstag sonntag heute morgen gestern lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes miercoles jueves
-    viernes sabado domingo lunedi martedi mercoledi giovedi venerdi maandag dinsdag woensdag donderdag vrijdag zaterdag
-    zondag poniedzialek wtorek sroda czwartek piatek sobota niedziela rot blau grun rouge bleu vert rojo azul verde rosso
+    monday tuesday wednesday thursday friday saturday sunday today tomorrow yesterday later soon now here there
+    first second
+    third left right red blue green black white yellow big small bigger smaller montag dienstag mittwoch
+    donnerstag freitag
+    samstag sonntag heute morgen gestern lundi mardi mercredi jeudi vendredi samedi dimanche lunes martes
+    miercoles jueves
+    viernes sabado domingo lunedi martedi mercoledi giovedi venerdi maandag dinsdag woensdag donderdag vrijdag
+    zaterdag
+    zondag poniedzialek wtorek sroda czwartek piatek sobota niedziela rot blau grun rouge bleu vert rojo azul
+    verde rosso
     both either neither exactly perhaps anything someone everyone
     """
 )
@@ -45,24 +55,31 @@ _CJK_FRAGMENT: Final = compiled(
     r"|^[^,.]{1,6}(?:ほう|やつ|それ|これ|あれ)[.]?$|^(?:星期|周)[一二三四五六日天][.]?$|^第[^,.]{1,2}[个個番][.]?$|^ال[^ ]+[.]?$"
 )
 _TOLD_GREETING: Final = compiled(
-    r"^(?:the )?(?:user |member )?(?:says?|said|sends?|greets?|greeted|thanks?|thanked|wishes|hopes|is grateful|wunscht|sagt|grusst"
-    r"|bedankt|dit|souhaite|remercie|dice|da|saluda|agradece|diz|deseja|ringrazia|saluta|zegt|wenst|groet|mowi|dziekuje|zyczy)"
+    r"^(?:the )?(?:user |member )?(?:says?|said|sends?|greets?|greeted|thanks?|thanked|wishes|hopes|is grateful"
+    r"|wunscht|sagt|grusst"
+    r"|bedankt|dit|souhaite|remercie|dice|da|saluda|agradece|diz|deseja|ringrazia|saluta|zegt|wenst|groet|mowi"
+    r"|dziekuje|zyczy)"
     r"(?: sich| a| an?| the| einen?| las| os| de| een| le| la| il| to| everyone| good)*"
-    r" (?:hi|hello|hey|morning|afternoon|evening|night|thanks?|thank you|bye|goodbye|assistant|agent|bot|guten|tag|morgen|bonjour"
-    r"|bonne|bonsoir|merci|gracias|hola|buenos|buenas|obrigad[oa]|ola|bom dia|boa|grazie|ciao|buon\pL*|goede\pL*|dank\pL*|hallo"
+    r" (?:hi|hello|hey|morning|afternoon|evening|night|thanks?|thank you|bye|goodbye|assistant|agent|bot|guten"
+    r"|tag|morgen|bonjour"
+    r"|bonne|bonsoir|merci|gracias|hola|buenos|buenas|obrigad[oa]|ola|bom dia|boa|grazie|ciao|buon\pL*"
+    r"|goede\pL*|dank\pL*|hallo"
     r"|dzien dobry|czesc|milego)" + _END
 )
 _GREETING: Final = compiled(
     r"^(?:صباح الخير|مساء الخير|おはよう|こんばんは|早上好|晚上好|下午好|bonne (?:soiree|journee|nuit)|buenas noches|muchas gracias"
-    r"|boa (?:noite|tarde)|muito obrigad[oa]|buona(?:sera|notte)|buona giornata|goede(?:morgen|middag|navond)|dobry wieczor"
+    r"|boa (?:noite|tarde)|muito obrigad[oa]|buona(?:sera|notte)|buona giornata|goede(?:morgen|middag|navond)"
+    r"|dobry wieczor"
     r"|milego dnia|gute nacht|vielen dank|dank je wel|hope you(?:'re| are) well)[^,.!]{0,12}[.! ]*$"
 )
 _PLEA: Final = compiled(
-    r"(?:, | )(?:please|pls|bitte|por favor|s'il (?:te|vous) plait|stp|svp|per favore|per piacere|alsjeblieft|prosze)[.! ]*$"
+    r"(?:, | )(?:please|pls|bitte|por favor|s'il (?:te|vous) plait|stp|svp|per favore|per piacere|alsjeblieft"
+    r"|prosze)[.! ]*$"
 )
 _STANDING: Final = any_of(
     "always never every each immer nie stets toujours jamais siempre nunca sempre mai altijd nooit zawsze nigdy"
 )
+_NARROWS: Final = compiled(r"^(?:no|not|only|kein\pL*|nur|sans|pas de|sin|sem|senza|geen|bez|solo|rien)" + _END)
 _IS_STANDING: Final = compiled(r"(?:^|[^\pL])" + _STANDING + _END)
 
 
@@ -70,7 +87,7 @@ def find_fragment(text: str) -> str | None:
     """Return the name of the rule by which a folded, trimmed body says nothing that stands on its own, or None."""
     if _TOLD_GREETING.search(text) or _GREETING.search(text):
         return "greeting"
-    if _PLEA.search(text) and not _IS_STANDING.search(text):
+    if _PLEA.search(text) and not _IS_STANDING.search(text) and not _NARROWS.search(text):
         return "request"
     if len(text) > 80:
         return None
