@@ -21,6 +21,7 @@ _CONFUSABLE = str.maketrans(
 )
 # Letters that NFKD does not take apart.
 _PLAIN_LETTER = {ord("ł"): "l", ord("ø"): "o", ord("đ"): "d", ord("ı"): "i", ord("æ"): "ae", ord("œ"): "oe"}
+_ONE_PIECE = re2.compile("[łøđıæœ]")
 # Punctuation of every script in ASCII, so that the rules need to know one form of each sign.
 _PLAIN_SIGNS = dict(zip("。、，؛؟፧՞‘’‚‛′،।：；！", ".,,;???''''',.:;!", strict=True))
 _SIGN_OF = {"Pd": "-", "Pi": '"', "Pf": '"', "Ps": "(", "Pe": ")", "Po": ".", "So": " ", "Sk": " "}
@@ -118,8 +119,8 @@ class _Rendering(_Table):
         return None if _is_invisible(character) else character
 
 
-class _Judging(_Rendering):
-    """As above, but line breaks stay (they tell a transcript), accents go, and decimal digits become ASCII ones."""
+class _Speaking(_Rendering):
+    """As above, but line breaks stay (they tell a transcript), and digits and signs of every script become ASCII ones."""
 
     def shown(self, code: int, character: str) -> str | None:
         if character in _LINE_BREAKS:
@@ -134,7 +135,19 @@ class _Judging(_Rendering):
         return super().shown(code, character)
 
 
+class _Judging(_Speaking):
+    """As above, but accents go: character by character, which saves taking the whole text apart and together again."""
+
+    def shown(self, code: int, character: str) -> str | None:
+        if code < 0xC0 or unicodedata.category(character) not in ("Ll", "Lu", "Lo", "Lt", "Lm"):
+            return super().shown(code, character)
+        parts = unicodedata.normalize("NFD", character).translate(_ACCENTS)
+        return unicodedata.normalize("NFC", parts)
+
+
+_ACCENTS: Final = dict.fromkeys((*range(0x0300, 0x0370), *range(0x064B, 0x0653)))
 _RENDERING = _Rendering()
+_SPEAKING = _Speaking()
 _JUDGING = _Judging()
 
 
@@ -153,16 +166,14 @@ def visible(text: str) -> str:
         text = html.unescape(text)
     if text.isascii():
         return text.translate(_JUDGING)
-    text = unicodedata.normalize("NFKC", text)
-    decomposed = unicodedata.normalize("NFD", text).translate(_JUDGING)
-    return _unmix(unicodedata.normalize("NFC", decomposed))
+    return _unmix(unicodedata.normalize("NFKC", text).translate(_JUDGING))
 
 
 def spoken(text: str) -> str:
     """Return the text as `visible` does but in lower case and with its accents: "würde" is another word than "wurde"."""
     if "&" in text:
         text = html.unescape(text)
-    return unicodedata.normalize("NFKC", text).translate(_JUDGING).casefold()
+    return unicodedata.normalize("NFKC", text).translate(_SPEAKING).casefold()
 
 
 def fold(text: str) -> str:
@@ -172,7 +183,10 @@ def fold(text: str) -> str:
 
 def fold_visible(shown: str) -> str:
     """Return the folded copy of a text that is `visible` already."""
-    return shown.casefold() if shown.isascii() else shown.casefold().translate(_PLAIN_LETTER)
+    folded = shown.casefold()
+    if shown.isascii() or not _ONE_PIECE.search(folded):
+        return folded
+    return folded.translate(_PLAIN_LETTER)
 
 
 def _unmix(text: str) -> str:
