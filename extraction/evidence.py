@@ -23,30 +23,43 @@ class Doubt:
     rule: str
 
 
+MAX_READ: Final = 16_000  # characters of one message; the model is shown no more
 SHORT_ANSWER: Final = 3  # content words; "ok makes sense" asserts nothing that a fact could rest on
 # What is left of a question when its inquiry is taken out must carry at least this part of the fact.
 ASSERTED_SHARE: Final = 0.5
 NAMED_WORDS: Final = 6  # words after "my" that belong to what is named: "my 4 year old son"
 
 
-def find_doubt(body: str, cited: Sequence[Cited], window: Sequence[Cited] = ()) -> Doubt | None:
+class Heard:
+    """The messages that the model saw, in their order, read once for all the candidates of a run."""
+
+    def __init__(self, messages: Sequence[Cited]):
+        self.messages = messages
+        self.own = [split(own_words(m.text[:MAX_READ]), n) if m.own else [] for n, m in enumerate(messages)]
+        self.mine = frozenset(stem for sentences in self.own for sentence in sentences for stem in sentence.stems)
+        self.all = frozenset(stem for m in messages for stem in stems(spoken(m.text[:MAX_READ])[:MAX_READ]))
+
+    def said_in(self, cited: Sequence[Cited]) -> list[Sentence]:
+        """Return the member's own sentences of the cited messages."""
+        keys = {(message.text, message.at) for message in cited if message.own}
+        return [s for n, m in enumerate(self.messages) if (m.text, m.at) in keys for s in self.own[n]]
+
+
+def find_doubt(body: str, cited: Sequence[Cited], heard: Heard | None = None) -> Doubt | None:
     """Return why the cited messages do not assert a body, or None.
 
-    `window` holds the messages that the model saw, in their order, the cited ones among them: it shows who else said
-    the words, and whether the member took them back. Without it the cited messages are the window.
+    `heard` shows who else said the words, and whether the member took them back; without it only the cited messages do.
     """
-    window = window or cited
-    own = [split(own_words(message.text), n) if message.own else [] for n, message in enumerate(window)]
-    keys = {(message.text, message.at) for message in cited if message.own}
-    said = [s for n, message in enumerate(window) if (message.text, message.at) in keys for s in own[n]]
+    heard = heard or Heard(cited)
+    said = heard.said_in(cited)
     wanted = weigh(body)
     shown = spoken(body)
     if is_one_off(shown, said):
         return Doubt("shape", "one_off")
-    if _is_echo(wanted, said, window, own):
+    if _is_echo(wanted, said, heard):
         return Doubt("ungrounded", "echo")
     carrying = carriers(said, wanted) or [s for s in said if not _is_question(s)]
-    if _is_taken_back(carrying, wanted, own):
+    if _is_taken_back(carrying, wanted, heard.own):
         return Doubt("ungrounded", "taken_back")
     for name, judge in _JUDGES:
         if carrying and all(judge(sentence, shown, wanted, said) for sentence in carrying):
@@ -56,15 +69,12 @@ def find_doubt(body: str, cited: Sequence[Cited], window: Sequence[Cited] = ()) 
     return Doubt("ungrounded", "gossip") if _is_gossip(body, shown, carrying, said) else None
 
 
-def _is_echo(
-    wanted: dict[str, int], said: Sequence[Sentence], window: Sequence[Cited], own: Sequence[Sequence[Sentence]]
-) -> bool:
+def _is_echo(wanted: dict[str, int], said: Sequence[Sentence], heard: Heard) -> bool:
     """Return whether the words of a fact come from others: the assistant, the memory block, a quoted or pasted text."""
     if not wanted:
         return False
     mine = overlap(wanted, {stem for sentence in said for stem in sentence.stems})
-    ours = {stem for sentences in own for sentence in sentences for stem in sentence.stems}
-    theirs = overlap(wanted, {stem for message in window for stem in stems(spoken(message.text))} - ours)
+    theirs = overlap(wanted, heard.all - heard.mine)
     if mine == 0:
         asserts = any(len(s.stems) >= SHORT_ANSWER and not _is_question(s) for s in said)
         return theirs > 0 or not asserts
@@ -147,7 +157,7 @@ def _is_clause_denied(sentence: Sentence, place: int) -> bool:
 
 
 def _is_negative(text: str, *, dislikes_only: bool = False) -> bool:
-    """Return whether a text denies, ends or dislikes. `dislikes_only` leaves out what merely narrows ("only", "out")."""
+    """Return whether a text denies, ends or dislikes; `dislikes_only` passes what merely narrows ("only", "out")."""
     plain = markers.NOT_NEGATIVE.sub(" ", text)
     if markers.DENIED.search(plain) or markers.ENDED.search(plain):
         return True
@@ -183,7 +193,7 @@ def _is_gossip(body: str, shown: str, carrying: Sequence[Sentence], said: Sequen
 
 
 def _named_subject(body: str, said: Sequence[Sentence]) -> str:
-    """Return the name with which a body starts, as the member wrote it too; "" when it starts with a verb or a thing."""
+    """Return the name with which a body starts, as the member wrote it too, or ""."""
     words = visible(body).split()
     if len(words) < 2 or len(words[0]) < 3 or not words[0][0].isupper():
         return ""

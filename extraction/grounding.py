@@ -18,6 +18,7 @@ _SENTENCE: Final = compiled(r"(?:^|[.!?:\n] +|^[\"'(]+)$")
 
 
 _DIGITS: Final = compiled(r"\d{1,4}")
+MAX_READ: Final = 20_000  # characters of one message
 YEAR: Final = 366  # days
 _LATIN_RUN: Final = compiled(r"[A-Za-z][A-Za-z0-9]+")
 _CJK: Final = compiled(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]")
@@ -101,7 +102,7 @@ class _Evidence:
     """The member's own words of the cited messages, and which dates, numbers and names they prove."""
 
     def __init__(self, messages: Sequence[tuple[str, datetime]]):
-        self.messages = [(fold(text), at.date()) for text, at in messages]
+        self.messages = [(fold(text[:MAX_READ])[:MAX_READ], at.date()) for text, at in messages]
         self.text = " ".join(folded for folded, _at in self.messages)
         self.words = set(words_of(self.text)) | {w.removesuffix("'s") for w in words_of(self.text)}
         self.numbers = numbers_of(self.text, loose=True)

@@ -25,6 +25,7 @@ _WORD: Final = compiled(r"[\pL\pN]+")
 _CJK: Final = compiled(r"[\p{Han}\p{Katakana}\p{Hiragana}\p{Hangul}]+")
 _HEAVY_CJK: Final = compiled(r"[\p{Han}\p{Katakana}\p{Hangul}]")
 _ARABIC: Final = compiled(r"^[\x{0600}-\x{06ff}]+$")
+MAX_CHARACTERS: Final = 20_000  # one character may stand for eighteen
 MAX_SENTENCES: Final = 400  # of all cited messages; a message of 16,000 characters rarely has more
 
 # Words that carry no content of their own: they occur in any fact and any message.
@@ -100,7 +101,7 @@ class Sentence:
 
 def split(text: str, message: int = 0) -> list[Sentence]:
     """Return the sentences of a text, at most `MAX_SENTENCES`; the rest is one more."""
-    shown = spoken(text.translate(_SPACED_OUT))
+    shown = spoken(text.translate(_SPACED_OUT))[:MAX_CHARACTERS]
     found: list[Sentence] = []
     start = 0
     for match in _SENTENCE_END.finditer(shown):

@@ -9,6 +9,7 @@ import re2
 _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False  # it would log to standard error on its own
 _OPTIONS.max_mem = 32 << 20
+_KEY_SEPARATORS: Final = frozenset(" .,_-–—/\\:;|>·・")
 _JOINTS = {ord(sign): None for sign in " ._-*"}
 _LATIN = re2.compile(r"\p{Latin}")
 _LOOKALIKE_SCRIPT = re2.compile(r"[\p{Cyrillic}\p{Greek}]")
@@ -84,6 +85,24 @@ def normalize_for_hash(text: str) -> str:
 def normalize_key(key: str) -> str:
     """Return the form in which keys compare (F03): NFC, single spaces, trimmed, case folded."""
     return unicodedata.normalize("NFC", " ".join(unicodedata.normalize("NFC", key).split()).casefold())
+
+
+def canonical_key(key: str) -> str:
+    """Return the form in which keys are compared for disagreement (E05): `normalize_key` without separators.
+
+    "home_city", "home city", "home.city", "Home-City" and "homeCity" are one key; "python.3.1" and "python.31" are two,
+    since a separator between digits stays. Synonyms stay apart. A key of separators alone is itself.
+    """
+    folded = normalize_key(key)
+    kept = [
+        c if c not in _KEY_SEPARATORS else "." if _is_between_digits(folded, place) else ""
+        for place, c in enumerate(folded)
+    ]
+    return "".join(kept) or folded
+
+
+def _is_between_digits(text: str, place: int) -> bool:
+    return 0 < place < len(text) - 1 and text[place - 1].isdigit() and text[place + 1].isdigit()
 
 
 def _is_invisible(character: str) -> bool:
