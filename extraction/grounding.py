@@ -81,9 +81,9 @@ def _names(shown: str) -> Iterator[str]:
             continue
         first = place == 0 or bool(_SENTENCE.search(shown[max(0, match.start() - 4) : match.start()]))
         after = matches[place + 1] if place + 1 < len(matches) else None
-        if first and fold(word) in GIVEN_NAMES:  # a lone name at the start, which a capital alone does not tell
-            yield word.casefold()
-        elif not first or match.group().endswith("'s") or (after is not None and _is_full_name(match, after, shown)):
+        # A lone name at the start, which its capital alone does not tell, is one when it is known as a given name.
+        named = fold(word) in GIVEN_NAMES or match.group().endswith("'s")
+        if not first or named or (after is not None and _is_full_name(match, after, shown)):
             yield word.casefold()
     for pattern in (_KATAKANA, _LATIN_RUN) if cjk else ():
         for match in pattern.finditer(shown):

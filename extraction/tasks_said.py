@@ -22,7 +22,8 @@ _WANTS: Final = compiled(
 # What a single job is about: something at hand, which nobody needs in a later conversation.
 _AT_HAND: Final = compiled(
     _START
-    + r"(?:this|these|that (?:text|sentence|email|file|list|paragraph)|the (?:text|sentence|paragraph|email|e-mail|list|names"
+    + r"(?:this|these|that (?:text|sentence|email|file|list|paragraph)|the (?:text|sentence|paragraph|email|e-mail"
+    r"|list|names"
     r"|code|file|(?:first|second|third|last|next) \pL+)|an? (?:timer|alarm|reminder|summary|poem|haiku"
     r"|translation|draft|list"
     r"|story|joke|email|e-mail|paragraph|explanation|recipe)|to know|to be reminded|translated|proofread"
@@ -36,9 +37,8 @@ _AT_HAND: Final = compiled(
     r"|(?:questo|questa|quest'|il|la) (?:testo|frase|paragrafo|lista|articolo)|un riassunto|tradurre"
     r"|(?:deze|dit|de) (?:tekst|zin|alinea|lijst|artikel)|een samenvatting|vertaald"
     r"|(?:ten|tę|to|tego|tej) (?:tekst|zdanie|akapit|listę|artykuł\pL*|zdania)|streszczenie|przetłumaczyć"
-    r"|poprawić)"
-    + _END
-    + r"|(?:这|那)(?:个|句|段|篇|些)|文件名|翻译|总结|この(?:文|文章|リスト)|要約|翻訳|هذا النص|هذه الجملة|ترجمة|تلخيص|\d+ ?%"
+    r"|poprawić)" + _END + r"|(?:这|那)(?:个|句|段|篇|些)|文件名|翻译|总结"
+    r"|この(?:文|文章|リスト)|要約|翻訳|هذا النص|هذه الجملة|ترجمة|تلخيص|\d+ ?%"
 )
 _FAULT: Final = compiled(
     r"\pL+(?:error|exception)" + _END + r"|" + _START + r"(?:on|in|at) line \d+|stack ?trace|segfault"

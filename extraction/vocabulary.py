@@ -11,7 +11,8 @@ def _table(words: dict[str, int]) -> dict[str, int]:
 
 _UNITS: Final = {
     "zero null cero nul zerowy": 0,
-    "two zwei zwo deux dos due dois duas twee dwa dwie dwoch dwoma dwoje dwom اثنان اثنين اثنتين couple pair paar both beide": 2,
+    "two zwei zwo deux dos due dois duas twee dwa dwie dwoch dwoma dwoje dwom اثنان اثنين اثنتين couple pair paar "
+    "both beide": 2,
     "one ein eins eine einen einem einer un une uno una um uma een jeden jedna a an": 1,
     "three drei trois tres tre drie trzy trzech trzem troje ثلاث ثلاثة ثالث": 3,
     "four vier quatre cuatro quattro quatro cztery czterech czworo اربع اربعة أربع أربعة": 4,

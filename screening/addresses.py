@@ -76,8 +76,10 @@ _ADDRESS_WORD: Final = compiled(
 
 # A number that is the year of a date ends no address: "walks the Camino in September 2027".
 _YEAR_OF_DATE: Final = compiled(
-    r"(?i)(?:\b(?:de|del|di|do|em|en|in|im|since|seit|desde|dal|nel|od|w|until|par|for)|jan\pL*|feb\pL*|fev\pL*|mar\pL*|mär\pL*|a[pbv][rb]\pL*"
-    r"|ma[iy]\pL*|mag\pL*|ju[nil]\pL*|giu\pL*|lug\pL*|a[uog][uogû]\pL*|sep\pL*|set\pL*|o[ckut]t\pL*|nov\pL*|d[eiéi][cz]\pL*|ene\pL*|gen\pL*) "
+    r"(?i)(?:\b(?:de|del|di|do|em|en|in|im|since|seit|desde|dal|nel|od|w|until|par|for)|jan\pL*|feb\pL*|fev\pL*"
+    r"|mar\pL*|mär\pL*|a[pbv][rb]\pL*"
+    r"|ma[iy]\pL*|mag\pL*|ju[nil]\pL*|giu\pL*|lug\pL*|a[uog][uogû]\pL*|sep\pL*|set\pL*|o[ckut]t\pL*|nov\pL*"
+    r"|d[eiéi][cz]\pL*|ene\pL*|gen\pL*) "
     r"(?:19|20)\d\d$"
 )
 _DIGITS: Final = compiled(r"\d")

@@ -23,12 +23,14 @@ _REPLIES: Final = any_of(
     "reply replies answer answers response responses message messages summary summaries output outputs"
 )
 _PEOPLE: Final = any_of(
-    "users members customers people callers visitors clients whoever anyone everyone anybody somebody someone this_user "
+    "users members customers people callers visitors clients whoever anyone everyone anybody somebody someone "
+    "this_user "
     "the_user this_member the_member"
 )
 _UNCHECKED: Final = any_of(
     "without_review* without_any_* without_check* without_question* without_approv* without_asking without_confirm* "
-    "without_verif* unread unseen unchecked blindly automatically automatically_* in_full no_questions_* on_sight at_once"
+    "without_verif* unread unseen unchecked blindly automatically automatically_* in_full no_questions_* on_sight "
+    "at_once"
 )
 _HANDLED: Final = r"(?:is|are|gets?|be|was|were|stay|remain) (?:always |never |all |now |\pL+ly ){0,2}" + any_of(
     "approved granted confirmed paid closed released processed accepted ignored deleted rejected forwarded refunded "
@@ -40,13 +42,15 @@ _ACTS: Final = any_of(
     "favor* favour* refus* lie lies deceiv* mislead* discourag* pretend* call* run* execut* delet* belongs serves"
 )
 _DANGER: Final = any_of(
-    "forward* hid* ignor* reveal* pretend* disclos* leak* expos* upload* transfer* delet* execut* bypass* disabl* obey* "
+    "forward* hid* ignor* reveal* pretend* disclos* leak* expos* upload* transfer* delet* execut* bypass* disabl* "
+    "obey* "
     "conceal* exfiltrat* system_prompt* without_asking without_confirm* every_conversation* all_conversation* "
     "each_conversation* no_restriction* unrestricted unfiltered no_filter* its_guideline* its_rules other_users* "
     "other_people* passwords credentials verbatim_without"
 )
 _GIVEN: Final = any_of(
-    "send* give* giv* wire transfer* pay approve* grant* ignor* refund* reveal* shar* accept* waive* offer* forward* hand* "
+    "send* give* giv* wire transfer* pay approve* grant* ignor* refund* reveal* shar* accept* waive* offer* "
+    "forward* hand* "
     "recommend* promote* tell* deny refuse* delete*"
 )
 
@@ -79,7 +83,8 @@ ENGLISH: Final = {
     + r"(?:correct|right|only|standard|default|official|best|true) (?:answer|reply|response|solution) (?:to|for|on"
     r"|is)"
     + _END
-    + r"|(?:^|[.;] ?)(?:for|on|to|in|about|with) (?:all |any |every )?[\pL ]{1,30}(?:questions?|requests?|queries|topics?|complaints?)"
+    + r"|(?:^|[.;] ?)(?:for|on|to|in|about|with) (?:all |any |every )?[\pL ]{1,30}(?:questions?|requests?|queries"
+    r"|topics?|complaints?)"
     r",? the (?:answer|reply|response|advice)"
     + _END
     + "|"
@@ -110,7 +115,8 @@ ENGLISH: Final = {
     + r" (?:always |never |must |should |will )?(?:contains?|includes?|ends? with|starts? with|begins? with"
     r"|recommends?|mentions?|praises?|links? to|carry|carries|closes? with|advertises?|promotes?)"
     + _END
-    + r"|^(?:safety |security |content |health |privacy )?(?:warnings?|disclaimers?|checks?|safeguards?|filters?) (?:are|is) (?:not"
+    + r"|^(?:safety |security |content |health |privacy )?(?:warnings?|disclaimers?|checks?|safeguards?"
+    r"|filters?) (?:are|is) (?:not"
     r"|never|no longer|off|hidden|omitted|disabled|unneeded)" + _END,
     "people": r"(?:^|[.;:!?\n] ?)"
     + _PEOPLE
@@ -124,14 +130,17 @@ ENGLISH: Final = {
     + r" (?:has|have|gets?|receives?|may see|may read|can see|can read) (?:full|complete|all"
     r"|unlimited|root|admin|the|every|any|free) (?:access|rights|files|data|credentials|passwords?|facts"
     r"|records|permissions?)"
-    + r"|(?:passwords?|credentials|secrets|keys|tokens|data|files|records) (?:may|can|should|must|are to) (?:be )?(?:freely |openly )?"
+    + r"|(?:passwords?|credentials|secrets|keys|tokens|data|files|records) (?:may|can|should|must"
+    r"|are to) (?:be )?(?:freely |openly )?"
     r"(?:shared|given|sent|disclosed|revealed|handed)"
     + _END
-    + r"|has (?:permission|the right|authority|clearance|approval|access) to (?:see|read|view|know|change|delete|all|every|other)"
+    + r"|has (?:permission|the right|authority|clearance|approval|access) to (?:see|read|view|know|change|delete"
+    r"|all|every|other)"
     + _NEAR
     + any_of("other* users* facts memor* prompt* configuration conversation* members* everything"),
     "wish": _START
-    + r"(?:wants?|prefers?|likes?|loves|expects?|asked|asks|has asked|agreed|has agreed|insists?|would like|wishes|allows?"
+    + r"(?:wants?|prefers?|likes?|loves|expects?|asked|asks|has asked|agreed|has agreed|insists?|would like|wishes"
+    r"|allows?"
     r"|consents?)"
     + _END
     + _NEAR
@@ -150,16 +159,21 @@ ENGLISH: Final = {
     + _NEAR
     + r"(?:system prompt|hidden instructions?)"
     + _END,
-    "policy": r"(?:policy|procedure|protocol|rule|practice|process) (?:here |now |always )?(?:is|says|requires|demands) (?:to |that (?:\pL+ ){1,4})"
+    "policy": r"(?:policy|procedure|protocol|rule|practice|process) (?:here |now |always )?(?:is|says|requires"
+    r"|demands) (?:to |that (?:\pL+ ){1,4})"
     + _GIVEN
     + _END
-    + r"|(?:bank account|account|payee|iban|wallet|beneficiary|payment details|bank details)[^.!?\n]{0,40} (?:has|have|is|was|were) (?:now "
+    + r"|(?:bank account|account|payee|iban|wallet|beneficiary|payment details|bank details)[^.!?\n]{0,40} (?:has"
+    r"|have|is|was|were) (?:now "
     r"|been )*(?:changed|replaced|updated|moved|different)"
     + _END
-    + r"|(?:only|one|first) (?:safe|trusted|approved|reliable|secure|official) (?:choice|vendor|source|provider|option|supplier|site)"
-    + r"|(?:recommended|preferred|approved|official|required) [\pL ]{1,30} for (?:everyone|all users|all members|everybody|every user)"
+    + r"|(?:only|one|first) (?:safe|trusted|approved|reliable|secure|official) (?:choice|vendor|source|provider"
+    r"|option|supplier|site)"
+    + r"|(?:recommended|preferred|approved|official|required) [\pL ]{1,30} for (?:everyone|all users|all members"
+    r"|everybody|every user)"
     + _END
-    + r"|(?:previous|earlier|older|former|existing|other|stored) (?:memor(?:y|ies)|facts?|notes?|entries|records) (?:\pL+ ){0,3}(?:outdated"
+    + r"|(?:previous|earlier|older|former|existing|other|stored) (?:memor(?:y|ies)|facts?|notes?|entries"
+    r"|records) (?:\pL+ ){0,3}(?:outdated"
     r"|void|invalid|wrong|obsolete|replaced|superseded|false|untrue)"
     + _END
     + r"|this (?:one|fact|memory|note|entry) (?:replaces|overrides|supersedes|outranks|comes before)"
@@ -177,7 +191,8 @@ _FOREIGN: Final = (
     ),
     (
         "der_assistent die_assistentin der_agent der_bot die_ki das_modell",
-        "empfiehlt verrat sendet schickt darf verschweigt vertraut leitet gehorcht ignoriert gibt_weiter muss_immer bevorzugt",
+        "empfiehlt verrat sendet schickt darf verschweigt vertraut leitet gehorcht ignoriert gibt_weiter "
+        "muss_immer bevorzugt",
     ),
     (
         "alle_antworten jede_antwort antworten",
@@ -202,7 +217,8 @@ _FOREIGN: Final = (
     ("preguntas consultas solicitudes", "se_responden_con reciben_la_respuesta se_contestan_con"),
     (
         "facturas pagos pedidos quejas reclamaciones solicitudes transferencias",
-        "sin_revis* sin_verific* sin_control sin_comprob* automaticamente ignorarse deben_ignorar* ser_ignorad* se_ignoran",
+        "sin_revis* sin_verific* sin_control sin_comprob* automaticamente ignorarse deben_ignorar* ser_ignorad* "
+        "se_ignoran",
     ),
     (
         "el_asistente el_agente la_ia el_modelo",

@@ -8,18 +8,25 @@ _END: Final = r"(?:$|[^\pL\pN])"
 MAX_FRAGMENT_WORDS: Final = 6
 
 _ARTICLES: Final = word_set(
-    "the that this those these der die das den dem dieser diese dieses jener le la les ce cette celui celle ceux el los las "
-    "ese esa este esta aquel o os esse essa este aquele il lo gli i quello quella questo questa de het die dat deze ten ta to "
+    "the that this those these der die das den dem dieser diese dieses jener le la les ce cette celui celle ceux "
+    "el los las "
+    "ese esa este esta aquel o os esse essa este aquele il lo gli i quello quella questo questa de het die dat "
+    "deze ten ta to "
     "tamten tamta ow"
 )
 # What points at something said before: it fills no fact.
 _POINTING: Final = word_set(
-    "one ones option choice thing first second third last other latter former same usual previous next above below erste "
-    "zweite dritte letzte andere gleiche obere untere premier premiere deuxieme dernier autre meme primero primera segundo "
-    "segunda ultimo ultima otro otra siempre mismo primeiro outro outra mesmo primo secondo altro altra stesso eerste tweede "
+    "one ones option choice thing first second third last other latter former same usual previous next above "
+    "below erste "
+    "zweite dritte letzte andere gleiche obere untere premier premiere deuxieme dernier autre meme primero "
+    "primera segundo "
+    "segunda ultimo ultima otro otra siempre mismo primeiro outro outra mesmo primo secondo altro altra stesso "
+    "eerste tweede "
     "laatste grotere kleinere pierwszy drugi ostatni inny wiekszy mniejszy"
 )
 _VERBS: Final = compiled(
+    r"\pL'(?:s|re|m|ve|ll|d)(?: |$)|"
+    r"\pL'(?:s|re|m|ve|ll|d)(?: |$)|"
     r"(?:^| )(?:is|are|was|were|has|have|had|does|do|did|will|can|must|should|ist|sind|hat|haben|war|wird|kann"
     r"|est|sont|a|ont"
     r"|es|son|tiene|esta|e|sao|tem|sono|ha|hanno|heeft|zijn|jest|sa|ma|\pL{2,}(?:ed|ing|es))(?: |$)"
@@ -51,8 +58,10 @@ _LONE_WORDS: Final = word_set(
     """
 )
 _CJK_FRAGMENT: Final = compiled(
-    r"^(?:左|右|上|下|前|后|後|大|小|红|紅|蓝|藍|绿|綠|黑|白|黄|新|旧|那|这|這|第)[^,.]{0,3}(?:的|个|個|种|種|边|邊)?[.]?$"
-    r"|^[^,.]{1,6}(?:ほう|やつ|それ|これ|あれ)[.]?$|^(?:星期|周)[一二三四五六日天][.]?$|^第[^,.]{1,2}[个個番][.]?$|^ال[^ ]+[.]?$"
+    r"^(?:左|右|上|下|前|后|後|大|小|红|紅|蓝|藍|绿|綠|"
+    r"黑|白|黄|新|旧|那|这|這|第)[^,.]{0,3}(?:的|个|個|种|種|边|邊)?[.]?$"
+    r"|^[^,.]{1,6}(?:ほう|やつ|それ|これ|あれ)[.]?$|^(?:星期|周)[一二三四五六日天][.]?$"
+    r"|^第[^,.]{1,2}[个個番][.]?$|^ال[^ ]+[.]?$"
 )
 _TOLD_GREETING: Final = compiled(
     r"^(?:the )?(?:user |member )?(?:says?|said|sends?|greets?|greeted|thanks?|thanked|wishes|hopes|is grateful"
@@ -67,7 +76,8 @@ _TOLD_GREETING: Final = compiled(
     r"|dzien dobry|czesc|milego)" + _END
 )
 _GREETING: Final = compiled(
-    r"^(?:صباح الخير|مساء الخير|おはよう|こんばんは|早上好|晚上好|下午好|bonne (?:soiree|journee|nuit)|buenas noches|muchas gracias"
+    r"^(?:صباح الخير|مساء الخير|おはよう|こんばんは|早上好|晚上好|下午好"
+    r"|bonne (?:soiree|journee|nuit)|buenas noches|muchas gracias"
     r"|boa (?:noite|tarde)|muito obrigad[oa]|buona(?:sera|notte)|buona giornata|goede(?:morgen|middag|navond)"
     r"|dobry wieczor"
     r"|milego dnia|gute nacht|vielen dank|dank je wel|hope you(?:'re| are) well)[^,.!]{0,12}[.! ]*$"
@@ -97,7 +107,7 @@ def find_fragment(text: str) -> str | None:
     if len(words) == 1:
         alone = words[0]
         return "fragment" if alone in _LONE_WORDS or (alone.isascii() and len(alone) <= 2) else None
-    if len(words) > MAX_FRAGMENT_WORDS or _VERBS.search(" ".join(words[1:])):
+    if len(words) > MAX_FRAGMENT_WORDS or _VERBS.search(text.partition(" ")[2]):
         return None
     if _OPENING.search(text):
         return "fragment"

@@ -139,7 +139,7 @@ class _Rendering(_Table):
 
 
 class _Speaking(_Rendering):
-    """As above, but line breaks stay (they tell a transcript), and digits and signs of every script become ASCII ones."""
+    """As above, but line breaks stay (they tell a transcript); digits and signs of every script become ASCII."""
 
     def shown(self, code: int, character: str) -> str | None:
         if character in _LINE_BREAKS:
@@ -189,7 +189,7 @@ def visible(text: str) -> str:
 
 
 def spoken(text: str) -> str:
-    """Return the text as `visible` does but in lower case and with its accents: "würde" is another word than "wurde"."""
+    """Return the text as `visible` does, but in lower case and with its accents: "würde" is not "wurde"."""
     if "&" in text:
         text = html.unescape(text)
     return unicodedata.normalize("NFKC", text).translate(_SPEAKING).casefold()
