@@ -6,6 +6,7 @@ denied, told of others, ordered, or taken back.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, Literal
 
 from extraction import markers
@@ -27,6 +28,7 @@ MAX_READ: Final = 16_000  # characters of one message; the model is shown no mor
 SHORT_ANSWER: Final = 3  # content words; "ok makes sense" asserts nothing that a fact could rest on
 # What is left of a question when its inquiry is taken out must carry at least this part of the fact.
 ASSERTED_SHARE: Final = 0.5
+MAX_NAMED: Final = 50  # things of one question that are looked at
 NAMED_WORDS: Final = 6  # words after "my" that belong to what is named: "my 4 year old son"
 
 
@@ -61,8 +63,9 @@ def find_doubt(body: str, cited: Sequence[Cited], heard: Heard | None = None) ->
     carrying = carriers(said, wanted) or [s for s in said if not _is_question(s)]
     if _is_taken_back(carrying, wanted, heard.own):
         return Doubt("ungrounded", "taken_back")
+    everything = [sentence for sentences in heard.own for sentence in sentences]
     for name, judge in _JUDGES:
-        if carrying and all(judge(sentence, shown, wanted, said) for sentence in carrying):
+        if carrying and all(judge(sentence, shown, wanted, everything) for sentence in carrying):
             return Doubt("ungrounded", name)
     if _is_denied_alone(shown, said):
         return Doubt("ungrounded", "polarity")
@@ -101,9 +104,9 @@ def _asks(sentence: Sentence, _shown: str, wanted: dict[str, int], _said: Sequen
         asks = (opens is not None and opens.start() == 0) or (number == 0 and len(sentence.clauses) == 1)
         if not asks and markers.FIRST_PERSON.search(clause.text):
             granted |= clause.stems
-        for match in markers.POSSESSIVE.finditer(clause.text):
-            named = clause.text[match.end() :].split()[:NAMED_WORDS]
-            granted.update(stems(" ".join(named)))
+    for match in islice(markers.POSSESSIVE.finditer(sentence.text), MAX_NAMED):
+        named = sentence.text[match.end() : match.end() + 120].split()[:NAMED_WORDS]
+        granted.update(stems(" ".join(named)))
     return overlap(wanted, granted) < ASSERTED_SHARE * overlap(wanted, sentence.stems)
 
 
@@ -114,9 +117,11 @@ def _imagines(sentence: Sentence, shown: str, wanted: dict[str, int], _said: Seq
         return True
     if markers.CONDITION.search(text) and markers.UNREAL.search(text):
         return True
+    clauses = carrying_clauses(sentence, wanted)
+    if _is_question(sentence) and clauses and all(markers.CONDITION.search(clause.text) for _place, clause in clauses):
+        return True
     if markers.OPEN_BODY.search(shown):
         return False
-    clauses = carrying_clauses(sentence, wanted)
     return bool(clauses) and all(
         (markers.HEDGE.search(clause.text) or markers.DESIRE.search(clause.text)) and not markers.HEDGE.search(shown)
         for _place, clause in clauses

@@ -53,6 +53,7 @@ UNREAL: Final = _words(
     r"\pL+(?:łbym|łabym|libyśmy)",
 )
 HEDGE: Final = _words(
+    r"toying with|kicking around|could have been",
     r"might|maybe|perhaps|possibly|probably|someday|some day|one day|who knows|not sure|no idea|may|likely"
     r"|could|tentative"
     r"|tentatively|undecided|considering|consider\pL*|considers|thinking (?:of|about)",
@@ -66,6 +67,7 @@ HEDGE: Final = _words(
     unspaced=r"也许|或许|可能|说不定|かもしれ|いつか|たぶん|おそらく|ربما|(?:^| )قد |(?:^| )يمكن ",
 )
 DESIRE: Final = _words(
+    r"hätten? (?:\pL+ )?gerne?|wären? (?:\pL+ )?gerne?",
     r"(?:i|we|she|he|they|i'd|we'd|would|really|always|just|do|to)(?: really| still| just| always)? "
     r"(?:want|wants|wanted|wish|hope|love|like|dream) to|dream\pL*|hoping to|hopes to|wishes|looking to",
     r"(?:möchte|will|wollen|würde) (?:\pL+ ){0,5}?(?:kaufen|ziehen|werden|lernen|haben|machen)|träum\pL*|hoffe",
@@ -196,6 +198,7 @@ HEARSAY: Final = _words(
     unspaced=r"听说|據說|据说|好像|らしい|みたい|噂|يقولون|سمعت|يقال|على ما يبدو",
 )
 OUTSIDER: Final = _words(
+    r"mayor|president|minister|politician|king|queen|pope|influencer|bürgermeister\pL*|maire|alcalde|prefeito|sindaco",
     r"neighbou?rs?|colleagues?|co-?workers?|boss|manager|landlord|landlady|teacher|professor|classmate|roommate"
     r"|flatmate"
     r"|celebrity|actor|actress|singer|ex|guy|lady|tenant|client|customer|intern|ceo|friend|cousin|mr|mrs|ms"
@@ -228,6 +231,7 @@ FAMILY: Final = _words(
     unspaced=r"妻|老婆|丈夫|老公|儿子|女儿|孩子|妈|爸|父|母|兄|弟|姐|妹|夫|息子|娘|姉|زوج|ابن|بنت|أم|أب|أخ",
 )
 PRIVATE: Final = _words(
+    r"brib\pL*|corrupt\pL*|bestech\pL*|korrupt\pL*|corromp\pL*",
     r"drinks?|drunk\pL*|alcohol\pL*|gambl\pL*|debts?|bankrupt\pL*|owes?|divorc\pL*|affairs?|cheat\pL*"
     r"|pregnan\pL*|gay|lesbian"
     r"|bisexual|transgender|depress\pL*|addict\pL*|rehab|arrest\pL*|jail\pL*|prison|convict\pL*|crim\pL*|fired"
@@ -305,7 +309,7 @@ ANNOUNCED_BACK: Final = _words(
 
 QUESTION_START: Final = _words(
     r"what(?:'?s)?|how(?:'?s)?|why|where|who|whose|which|any (?:idea|ideas|tips?|chance)"
-    r"|(?:when|is|are|am|was|were|do|does|did|can|could|would|will|should|shall|has|have) (?:i|you|we|they|he"
+    r"|(?:is|are|am|was|were|do|does|did|can|could|would|will|should|shall|has|have) (?:i|you|we|they|he"
     r"|she|it|there|the"
     r"|this|that|these|my|our|your|a|an|any)|when (?:do|does|did|is|are|should|can)",
     r"wie|warum|wieso|wo|wer|welche\pL*|wann|was (?:ist|sind|kostet|kann|soll|mache?|heißt|bedeutet|wäre|ich)"
@@ -345,6 +349,20 @@ TASK_SAID: Final = _words(
     r"vertaal|vat|corrigeer|schrijf|leg|bereken|zet|herinner",
     r"przetłumacz|streść|popraw|napisz|wyjaśnij|oblicz|posortuj|przypomnij",
     unspaced=r"翻译|总结|换成|改成|帮我|把这|要約|翻訳|直して|教えて|ترجم|لخص|صحح",
+)
+# An order of one thing, at the start of a sentence.
+ORDERED: Final = compiled(
+    r"^(?:please |can you |could you |pls )?(?:(?:give|wake|show|tell|make|get|find|bring|send|draw|write|read|sing"
+    r"|cook|name)"
+    r"(?: me| us)? (?:an? |some |\d|two |three |four |five |ten |at |the (?:name|capital|list))"
+    r"|(?:mach|gib|zeig|sag|weck|schick|such|nenn|erzähl|schreib)e? (?:mir|uns|mich) (?:ein|\d|zwei|drei|fünf|zehn|um )"
+    r"|(?:donne|fais|montre|dis|envoie|écris|trouve)[sz]?-moi (?:une? |des |\d|deux |trois )"
+    r"|(?:dame|hazme|dime|muéstrame|envíame|búscame|escríbeme) (?:una? |unos |\d|dos |tres )"
+    r"|(?:dá-me|me dá|me dê|faz-me|me faz|diz-me|mostra-me) (?:uma? |\d|dois |três )"
+    r"|(?:dammi|fammi|dimmi|mostrami|trovami|scrivimi) (?:una? |un' ?|\d|due |tre )"
+    r"|(?:geef|maak|toon|zeg|stuur|zoek) (?:me|mij) (?:een |\d|twee |drie )"
+    r"|(?:daj|zrób|pokaż|powiedz|znajdź|napisz) mi )"
+    r"|^(?:给我|帮我)|(?:を|が)[^,.]{1,8}て(?:ください|くれ)[.]?$|^(?:أعطني|اعطني|اكتب لي)"
 )
 STANDING: Final = _words(
     r"always|never|every|each|from now on|in future|generally|usually|prefer\pL*|whenever|keep|immer|nie"

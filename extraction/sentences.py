@@ -19,6 +19,7 @@ _CLAUSE_END: Final = compiled(
     r"|pero|sino|porque|aunque|mas|embora|ma|però|perché|maar|omdat|want|dus|ale|lecz|bo|więc)\s"
     r"|\s(?:and|und|et|y|e|en|i) (?:i|i'm|we|they|he|she|it|my|er|sie|ils|elle|ze|ich|wir|je|j'|on|yo|eu|io|ik"
     r"|love|loves|like|hate|also)(?:\s|')"
+    r"|\snot (?:a |an |the )?\pL+[.!]*$"
     r"|但是|但|不过|けど|けれど|でも|لكن"
 )
 _WORD: Final = compiled(r"[\pL\pN]+")

@@ -52,5 +52,7 @@ def is_one_off(shown: str, said: Sequence[Sentence]) -> bool:
         return True
     if not _WANTS.search(shown) or any(markers.STANDING.search(sentence.text) for sentence in said):
         return False
+    if any(markers.ORDERED.search(sentence.text) for sentence in said):
+        return True
     ordered = any(markers.TASK_SAID.search(sentence.text) for sentence in said)
     return ordered and bool(_AT_HAND.search(shown))

@@ -33,7 +33,7 @@ _VERBS: Final = compiled(
 )
 _OPENING: Final = compiled(
     r"^(?:same|(?:more )?like (?:the|that|this|last|before)|about \d|around \d|approximately \d|roughly \d"
-    r"|maybe|not sure|yes|yeah"
+    r"|maybe|probably|perhaps|i guess|not sure|yes|yeah"
     r"|yep|nope|ok|okay|either|whichever|whatever|anything|as (?:usual|always|before|said)|wie (?:beim|immer"
     r"|gehabt|letztes"
     r"|vorher|gesagt)|ungefahr \d|etwa \d|ja|nein|comme (?:d'habitude|toujours|avant)|environ \d|oui|non"

@@ -44,7 +44,7 @@ def test_e04a_a_wish_told_as_a_wish_is_a_fact() -> None:
 
 
 def test_e04a_a_question_asserts_only_what_it_takes_for_granted() -> None:
-    assert rule("Lives in Porto", "is it cold in Porto in March?") == "ungrounded echo"
+    assert rule("Lives in Porto", "is it cold in Porto in March?") == "ungrounded question"
     assert rule("Has a son who is 4", "how do I get my 4 year old son to sleep?") is None
     assert rule("Lives in Ghent", "where can I get bread? I live in Ghent") is None
 
@@ -55,12 +55,14 @@ def test_e04a_a_question_asserts_only_what_it_takes_for_granted() -> None:
         ("I own three yachts, just kidding",),
         ("I own three yachts. jk",),
         ("I own three yachts /s",),
-        ("I own three yachts", "A:Wow!", "haha not really, no yachts, no money"),
+        ("I own three yachts", "A:Wow!", "just kidding"),
     ],
 )
 def test_e04a_a_joke_is_no_fact(said: tuple[str, ...]) -> None:
-    if len(said) == 1:
-        assert rule("Owns three yachts", *said) == "ungrounded joke"
+    assert rule("Owns three yachts", *said) == "ungrounded joke"
+
+
+def test_e04a_a_member_who_does_not_joke_is_believed() -> None:
     assert rule("Owns three yachts", "I own three yachts, no joke") is None
 
 

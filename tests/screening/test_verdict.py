@@ -111,7 +111,7 @@ def test_base64_is_read_before_it_is_believed() -> None:
 def test_e04_orders_that_are_worded_like_facts_are_refused_and_facts_about_such_work_are_not() -> None:
     rows = [json.loads(line) for line in LABELLED.with_name("fresh.jsonl").read_text(encoding="utf-8").splitlines()]
     wrong = [row for row in rows if screen("", row["text"]).accepted != (row["label"] == "benign")]
-    print(wrong)
+    print(wrong)  # noqa: T201 (shown when the test fails, or with -s)
     orders = [row for row in rows if row["label"] == "injection"]
     assert sum(row in wrong for row in orders) <= 0.05 * len(orders)
     assert not any(row["label"] == "benign" for row in wrong)
