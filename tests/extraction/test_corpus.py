@@ -33,12 +33,14 @@ def test_e04a_at_least_ninety_two_percent_of_the_good_facts_are_kept() -> None:
 @pytest.mark.parametrize("name", ["fresh", "second"])
 def test_e04a_later_rows_are_judged_like_the_corpora(name: str, should_store: bool) -> None:
     rows = [row for row in judged_rows(name) if row.should_store is should_store]
-    print(name, "wrong:", report(rows))  # noqa: T201 (shown when the test fails, or with -s)
+    print(name, report(rows))  # noqa: T201 (shown when the test fails, or with -s)
     right = sum((row.reason is None) is should_store for row in rows)
     assert right >= (MIN_GOOD_KEPT if should_store else 1 - MAX_JUNK_STORED) * len(rows)
 
 
 def test_e04_only_the_listed_reasons_are_given() -> None:
     listed = {"malformed", "citation", "pii", "secret", "injection", "transcript", "ungrounded", "shape"}
-    reasons = {row.reason.split()[0] for name in ("junk", "good", "fresh", "second") for row in judged_rows(name) if row.reason}
+    reasons = {
+        row.reason.split()[0] for name in ("junk", "good", "fresh", "second") for row in judged_rows(name) if row.reason
+    }
     assert reasons <= listed
