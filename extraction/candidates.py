@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from extraction.prompt import MAX_CANDIDATES, MAX_SOURCES
 from llm.structured import Unreadable, read_json
-from screening.text import UnacceptableText, clean_text
+from screening.text import UnacceptableText, clean_text, fold
 
 MAX_KEY: Final = 120  # F03
 MAX_BODY: Final = 4_000  # F08
@@ -45,12 +45,37 @@ _LISTS: Final = (
     "records",
     "memory",
     "extractedfacts",
+    "arguments",  # of a tool call
+    "parameters",
+    "input",
 )
+# Also as models translate them, folded.
 _TYPES: Final[dict[str, MemoryType]] = {
     "profile": "profile",
     "semantic": "semantic",
     "episodic": "episodic",
     "episode": "episodic",
+    **dict.fromkeys(
+        ("profil", "profiel", "perfil", "profilo", "profilowy", "个人资料", "档案", "プロフィール"), "profile"
+    ),
+    **dict.fromkeys(
+        (
+            "semantisch",
+            "semantique",
+            "semantico",
+            "semantica",
+            "semantyczny",
+            "semantyczna",
+            "语义",
+            "意味",
+            "セマンティック",
+        ),
+        "semantic",
+    ),
+    **dict.fromkeys(
+        ("episodisch", "episodique", "episodico", "episodica", "epizodyczny", "epizodyczna", "情景", "エピソード"),
+        "episodic",
+    ),
 }
 _NOT_LETTERS: Final = re.compile(r"[^a-z]")
 _BETWEEN_IDS: Final = re.compile(r"[\s,;\[\]()\"'#]+")
@@ -123,10 +148,23 @@ def _items(value: Any) -> list[Any]:
             break
         value = wrapped
     if isinstance(value, list):
-        return value
+        return _without_wrappers(value)
     if isinstance(value, dict) and not any(value.values()):  # {"facts": null}
         return []
     return [value] if value else []
+
+
+def _without_wrappers(items: list[Any]) -> list[Any]:
+    """Return the candidates of several answers in a row, such as the echoed schema and then the answer itself."""
+    found: list[Any] = []
+    for item in items:
+        fields = {_letters(name): part for name, part in item.items()} if isinstance(item, dict) else {}
+        lists = [fields[name] for name in _LISTS if isinstance(fields.get(name), list)]
+        if lists and not _looks_like_candidate(fields):
+            found += lists[0]
+        elif not ("properties" in fields and fields.get("type") == "object"):
+            found.append(item)
+    return found
 
 
 def _looks_like_candidate(fields: dict[str, Any]) -> bool:
@@ -137,7 +175,7 @@ def _candidate(item: Any, *, shown_ids: Collection[str], now: datetime, zone: Zo
     if not isinstance(item, dict):
         raise _Refused("malformed")
     fields = {_letters(name): value for name, value in item.items()}
-    memory_type = _TYPES.get(_letters(_field(fields, "memory_type")))
+    memory_type = _memory_type(_field(fields, "memory_type"))
     if memory_type is None:
         raise _Refused("malformed")
     key = _text(_field(fields, "key"), MAX_KEY, single_line=True)
@@ -146,6 +184,12 @@ def _candidate(item: Any, *, shown_ids: Collection[str], now: datetime, zone: Zo
     expires_at = _expiry(_field(fields, "expires_at"), now=now, zone=zone)
     sources = _sources(_field(fields, "sources"), shown_ids)
     return Candidate(memory_type, key, body, confidence, expires_at, sources)
+
+
+def _memory_type(value: Any) -> MemoryType | None:
+    if not isinstance(value, str) or len(value) > 40:
+        return None
+    return _TYPES.get(_letters(value)) or _TYPES.get(fold(value).strip())
 
 
 def _letters(name: object) -> str:

@@ -68,8 +68,9 @@ Rules:
 - Do not note small talk, guesses, hypotheticals, jokes, one-off tasks, or what the member asked to forget.
 - Never note contact data, exact addresses, full birth dates, account or card numbers, passwords, keys or tokens.
 - Turn relative dates ("yesterday", "next month") into dates, counting from the message's own time.
-- The key names the thing, not the sentence: home.city, work.employer, allergy.peanuts. Use a known key where the fact
-  is about the same thing. Where a person has several of a thing, the key names which one.
+- The key names the thing, not the sentence: home.city, work.employer, allergy.peanuts. Use a known key, as it
+  is listed and with its memory_type, where the fact is about the same thing, also when it could be named otherwise.
+  Where a person has several of a thing, the key names which one.
 - memory_type is profile, semantic or episodic. confidence is 0 to 1. Set expires_at only for what ends at a known time.
 - sources are ids of the messages that say it: at least one, at most five.
 - At most ten facts, the most useful first. When there is nothing to note, answer {"facts": []}.

@@ -23,8 +23,10 @@ from conversations.services import mark_passed
 from conversations.surfaces import uses_facts
 from encryption.services import KeyUnavailable, ScopeKeys
 from extraction.candidates import Candidate, read_candidates
-from extraction.grounding import Cited, ungrounded
+from extraction.evidence import Heard, find_doubt
+from extraction.grounding import ungrounded
 from extraction.models import Run
+from extraction.own_words import Cited
 from extraction.prompt import SCHEMA, Author, build_messages
 from extraction.window import MAX_MESSAGES, Window, WindowMessage, choose_keys, choose_window
 from facts.sealing import scope_keys_for_writing
@@ -222,14 +224,15 @@ def judge(
     """
     reading = read_candidates(answer, shown_ids=window.ids.keys(), now=now, zone=zone)
     judged = Judged(refusals=Counter(reading.refusals))
-    by_id = {message.pk: message for message in messages}
+    in_order = sorted(messages, key=lambda message: message.position)
+    by_id = {m.pk: Cited(text=m.content, own=_author(m, owner) == "member", at=m.at) for m in in_order}
+    heard = Heard(list(by_id.values()))
     for candidate in reading.candidates:
-        cited = [by_id[window.ids[source]] for source in candidate.sources]
-        reason = _refusal(candidate, cited, owner)
+        source_ids = tuple(window.ids[source] for source in candidate.sources)
+        reason = _refusal(candidate, [by_id[source] for source in source_ids], heard)
         if reason:
             judged.refusals[reason] += 1
             continue
-        source_ids = tuple(message.pk for message in cited)
         judged.accepted.append(
             NewFact(
                 candidate.memory_type,
@@ -243,14 +246,16 @@ def judge(
     return judged
 
 
-def _refusal(candidate: Candidate, cited: Sequence[Message], owner: uuid.UUID) -> str | None:
-    sources = [Cited(text=message.content, own=_author(message, owner) == "member", at=message.at) for message in cited]
-    if not any(source.own for source in sources):
+def _refusal(candidate: Candidate, cited: Sequence[Cited], heard: Heard) -> str | None:
+    if not any(source.own for source in cited):
         return "citation"
     verdict = screen(candidate.key, candidate.body)
     if verdict.reason:
         return verdict.reason
-    return "ungrounded" if ungrounded(candidate.body, sources) else None
+    if ungrounded(candidate.body, cited):
+        return "ungrounded"
+    doubt = find_doubt(candidate.body, cited, heard)
+    return doubt.reason if doubt else None
 
 
 @transaction.atomic

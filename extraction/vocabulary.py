@@ -11,16 +11,17 @@ def _table(words: dict[str, int]) -> dict[str, int]:
 
 _UNITS: Final = {
     "zero null cero nul zerowy": 0,
-    "two zwei zwo deux dos due dois duas twee dwa dwie couple pair paar both beide": 2,
+    "two zwei zwo deux dos due dois duas twee dwa dwie dwoch dwoma dwoje dwom اثنان اثنين اثنتين couple pair paar "
+    "both beide": 2,
     "one ein eins eine einen einem einer un une uno una um uma een jeden jedna a an": 1,
-    "three drei trois tres tre drie trzy": 3,
-    "four vier quatre cuatro quattro quatro cztery": 4,
-    "five funf cinq cinco cinque vijf piec": 5,
-    "six sechs seis sei zes szesc": 6,
-    "seven sieben sept siete sette sete zeven siedem": 7,
-    "eight acht huit ocho otto oito osiem": 8,
-    "nine neun neuf nueve nove negen dziewiec": 9,
-    "ten zehn dix diez dieci dez tien dziesiec": 10,
+    "three drei trois tres tre drie trzy trzech trzem troje ثلاث ثلاثة ثالث": 3,
+    "four vier quatre cuatro quattro quatro cztery czterech czworo اربع اربعة أربع أربعة": 4,
+    "five funf cinq cinco cinque vijf piec pieciu piecioro خمس خمسة": 5,
+    "six sechs seis sei zes szesc szesciu ست ستة": 6,
+    "seven sieben sept siete sette sete zeven siedem siedmiu سبع سبعة": 7,
+    "eight acht huit ocho otto oito osiem osmiu ثمان ثماني ثمانية": 8,
+    "nine neun neuf nueve nove negen dziewiec dziewieciu تسع تسعة": 9,
+    "ten zehn dix diez dieci dez tien dziesiec dziesieciu عشر عشرة": 10,
     "eleven elf onze once undici jedenascie": 11,
     "twelve zwolf douze doce dodici doze twaalf dwanascie dozen dutzend": 12,
     "thirteen dreizehn treize trece tredici treze dertien": 13,
@@ -33,10 +34,10 @@ _UNITS: Final = {
 }
 
 _TENS: Final = {
-    "twenty zwanzig vingt veinte venti vinte twintig dwadziescia": 20,
-    "thirty dreissig trente treinta trenta trinta dertig trzydziesci": 30,
-    "forty fourty vierzig quarante cuarenta quaranta quarenta veertig czterdziesci": 40,
-    "fifty funfzig cinquante cincuenta cinquanta cinquenta vijftig": 50,
+    "عشرون عشرين twenty zwanzig vingt veinte venti vinte twintig dwadziescia": 20,
+    "ثلاثون ثلاثين thirty dreissig trente treinta trenta trinta dertig trzydziesci": 30,
+    "اربعون اربعين أربعين forty fourty vierzig quarante cuarenta quaranta quarenta veertig czterdziesci": 40,
+    "خمسون خمسين fifty funfzig cinquante cincuenta cinquanta cinquenta vijftig": 50,
     "sixty sechzig soixante sesenta sessanta sessenta zestig": 60,
     "seventy siebzig setenta settanta zeventig": 70,
     "eighty achtzig ochenta ottanta oitenta tachtig": 80,
@@ -44,22 +45,24 @@ _TENS: Final = {
 }
 
 _SCALES: Final = {
-    "hundred hundert cent cien ciento cento honderd sto": 100,
-    "thousand tausend mille mil duizend tysiac": 1000,
+    "مئة مائة hundred hundert hundreds cent cien ciento cento honderd sto": 100,
+    "الف ألف thousand tausend mille mil duizend tysiac": 1000,
     "million millionen millon milione milhao miljoen": 10**6,
 }
 
 _ORDINALS: Final = {
-    "first erste premier primero primo primeiro": 1,
-    "second zweite deuxieme segundo secondo": 2,
-    "third dritte troisieme tercero terzo terceiro": 3,
-    "fourth vierte quatrieme cuarto quarto": 4,
-    "fifth funfte cinquieme quinto": 5,
-    "sixth": 6,
-    "seventh": 7,
-    "eighth": 8,
-    "ninth": 9,
-    "tenth": 10,
+    "الاول الأول first erste erster ersten 1st premier primero primo primeiro": 1,
+    "ثاني الثاني second zweite zweiter zweiten deuxieme segundo secondo": 2,
+    "ثالث الثالث third dritte dritter dritten troisieme tercero terzo terceiro": 3,
+    "رابع الرابع fourth vierte quatrieme cuarto quarto": 4,
+    "خامس الخامس fifth funfte cinquieme quinto": 5,
+    "sixth sechste sixieme sexto sesto": 6,
+    "seventh siebte septieme septimo settimo": 7,
+    "eighth achte huitieme octavo ottavo": 8,
+    "ninth neunte neuvieme noveno nono": 9,
+    "tenth zehnte dixieme decimo": 10,
+    "twelfth": 12,
+    "twentieth": 20,
 }
 
 UNIT_OF: Final = _table(_UNITS)
@@ -93,18 +96,18 @@ ALSO_NO_NUMBER: Final = word_set(
 
 MONTHS: Final = _table(
     {
-        "january jan januar janvier enero gennaio janeiro januari stycznia styczen января январь": 1,
-        "february feb februar fevrier febrero febbraio fevereiro februari lutego luty февраля февраль": 2,
-        "march mar marz mars marzo marco maart marca marzec марта март": 3,
-        "april apr avril abril aprile kwietnia kwiecien апреля апрель": 4,
-        "may mai mayo maggio maio mei maja maj мая май": 5,
-        "june jun juni juin junio giugno junho czerwca czerwiec июня июнь": 6,
-        "july jul juli juillet julio luglio julho lipca lipiec июля июль": 7,
-        "august aug aout agosto augustus sierpnia sierpien августа август": 8,
-        "september sep sept septembre septiembre settembre setembro wrzesnia wrzesien сентября сентябрь": 9,
-        "october oct oktober octobre octubre ottobre outubro okt pazdziernika октября октябрь": 10,
-        "november nov novembre noviembre novembro listopada listopad ноября ноябрь": 11,
-        "december dec dezember decembre diciembre dicembre dezembro dez grudnia grudzien декабря декабрь": 12,
+        "january jan januar janvier enero gennaio janeiro januari stycznia styczen января январь يناير": 1,
+        "february feb februar fevrier febrero febbraio fevereiro februari lutego luty февраля февраль فبراير": 2,
+        "march mar marz mars marzo marco maart marca marzec марта март مارس": 3,
+        "april apr avril abril aprile kwietnia kwiecien апреля апрель ابريل أبريل": 4,
+        "may mai mayo maggio maio mei maja maj мая май مايو": 5,
+        "june jun juni juin junio giugno junho czerwca czerwiec июня июнь يونيو": 6,
+        "july jul juli juillet julio luglio julho lipca lipiec июля июль يوليو": 7,
+        "august aug aout agosto augustus sierpnia sierpien августа август اغسطس أغسطس": 8,
+        "september sep sept septembre septiembre settembre setembro wrzesnia wrzesien сентября сентябрь سبتمبر": 9,
+        "october oct oktober octobre octubre ottobre outubro okt pazdziernika октября октябрь اكتوبر أكتوبر": 10,
+        "november nov novembre noviembre novembro listopada listopad ноября ноябрь نوفمبر": 11,
+        "december dec dezember decembre diciembre dicembre dezembro dez grudnia grudzien декабря декабрь ديسمبر": 12,
     }
 )
 
@@ -117,6 +120,19 @@ WEEKDAYS: Final = _table(
         "friday freitag vendredi viernes venerdi sexta-feira vrijdag piatek пятница пятницу 金曜 周五 星期五": 4,
         "saturday samstag samedi sabado sabato zaterdag sobota sobote суббота субботу 土曜 周六 星期六": 5,
         "sunday sonntag dimanche domingo domenica zondag niedziela niedziele воскресенье 日曜 周日 星期日": 6,
+    }
+)
+
+# Short forms prove a weekday but claim none: "sun" and "wed" are words too.
+SHORT_WEEKDAYS: Final = _table(
+    {
+        "mon mo lun seg maa pon": 0,
+        "tue tues di mar mart ter din wto": 1,
+        "wed weds mi mer mie qua woe sro": 2,
+        "thu thur thurs do jeu jue gio qui don czw": 3,
+        "fri fr ven vie sex vri pia": 4,
+        "sat sa sam sab zat sob": 5,
+        "sun so dim dom zon nie": 6,
     }
 )
 
@@ -164,7 +180,8 @@ NO_NAME: Final = word_set(
     wohnung arbeit firma zeit tag tage tagen woche wochen monat monate monaten sprache allergie urlaub reise uhr
     morgen abend nacht ernahrung hobby hobbys freund freundin partner partnerin familie eltern mutter vater
     bruder schwester geschwister geburtstag projekt team sport musik essen thema ziel job leben heimat herkunft
-    wunsch vorliebe moment
+    wunsch vorliebe moment minute minuten stunde stunden uhr euro kilometer meter prozent grad stuck regen schnee
+    sommer winter zimmer stock tram bahn bus auto rad fahrrad kaffee tee fleisch fisch
     """
 )
 

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from consent.scope import Scope
 from encryption.services import OrganizationKeys, ScopeKeys, ensure_organization_keys, newer_keys, organization_keys
-from screening.text import normalize_for_hash, normalize_key
+from screening.text import canonical_key, normalize_for_hash
 
 PURPOSE = "fact"
 
@@ -30,11 +30,11 @@ def scope_keys_for_writing(scope: Scope) -> ScopeKeys:
 
 
 def key_hash(keys: ScopeKeys, key: str) -> bytes:
-    """Return the keyed hash by which a key finds its facts; spelling differences of case and space do not count."""
-    return keys.keyed_hash(b"key", normalize_key(key).encode())
+    """Return the keyed hash by which a key finds its facts, whatever its case, spaces and separators (E05)."""
+    return keys.keyed_hash(b"key", canonical_key(key).encode())
 
 
 def content_hash(keys: ScopeKeys, memory_type: str, key: str, body: str) -> bytes:
-    """Return the keyed hash of type, key and normalized body; no two scopes share it."""
-    parts = (memory_type, normalize_key(key), normalize_for_hash(body))
+    """Return the keyed hash of type, key (as in `key_hash`) and normalized body; no two scopes share it."""
+    parts = (memory_type, canonical_key(key), normalize_for_hash(body))
     return keys.keyed_hash(b"content", *(part.encode() for part in parts))

@@ -129,26 +129,27 @@ def record_candidates(
     scope = held.scope
     tombstone_expired(scope, now=now)
     outcome = Outcome()
-    stored = list(Fact.objects.for_scope(scope).live().values_list("memory_type", "key_hash", "content_hash"))
-    seen = {(kind, bytes(key), bytes(content)) for kind, key, content in stored}
-    occupied = {(kind, key) for kind, key, _content in seen}
-    groups: dict[tuple[str, bytes], dict[bytes, NewFact]] = {}
+    stored = list(Fact.objects.for_scope(scope).live().values_list("key_hash", "content_hash"))
+    occupied = {bytes(hashed) for hashed, _content in stored}
+    seen = {bytes(content) for _hashed, content in stored}
+    groups: dict[bytes, dict[bytes, NewFact]] = {}
     for candidate in candidates:
-        slot = (candidate.memory_type, key_hash(keys, candidate.key))
-        content = content_hash(keys, candidate.memory_type, candidate.key, candidate.body)
-        if (*slot, content) in seen:
+        # A label of another type is no other subject: the same key and text repeat, other text disagrees (E05).
+        contents = {kind: content_hash(keys, kind, candidate.key, candidate.body) for kind in Fact.Type.values}
+        if not seen.isdisjoint(contents.values()):
             outcome.refusals["duplicate"] += 1
             continue
-        seen.add((*slot, content))
-        groups.setdefault(slot, {})[content] = candidate
+        content = contents[candidate.memory_type]
+        seen.add(content)
+        groups.setdefault(key_hash(keys, candidate.key), {})[content] = candidate
     room = MAX_LIVE - len(stored)
     rows: list[Fact] = []
-    for (kind, hashed), group in groups.items():
+    for hashed, group in groups.items():
         if len(group) > room:  # a disagreeing group is stored whole or not at all
             outcome.refusals["cap"] += len(group)
             continue
         room -= len(group)
-        status = _status(disagrees_with_stored=(kind, hashed) in occupied, disagree_among_themselves=len(group) > 1)
+        status = _status(disagrees_with_stored=hashed in occupied, disagree_among_themselves=len(group) > 1)
         outcome.by_status[status] += len(group)
         rows += [
             _new_row(scope, keys, fact, hashes=(hashed, content), status=status, now=now)

@@ -132,9 +132,14 @@ def _is_useful(value: Any) -> bool:
 
 
 def _unwrapped(value: Any, max_depth: int) -> Any:
-    """Return the value with JSON read out of strings at its top: {"facts": "[{...}]"} and ["{...}"]."""
+    """Return the value with JSON read out of strings near its top: {"facts": "[{...}]"} and {"facts": ["{...}"]}."""
     if isinstance(value, dict):
-        return {key: _read_string(item, max_depth) for key, item in value.items()}
+        return {
+            key: [_read_string(part, max_depth) for part in item]
+            if isinstance(item, list)
+            else _read_string(item, max_depth)
+            for key, item in value.items()
+        }
     if isinstance(value, list):
         return [_read_string(item, max_depth) for item in value]
     return value

@@ -1,5 +1,6 @@
 """Find an exact street address in one text, as streets are written in many countries; must not look anything up."""
 
+from collections.abc import Iterator
 from typing import Final
 
 from screening.text import compiled
@@ -55,11 +56,14 @@ _ADDRESS: Final = compiled(
     r"|RI|S[CD]|T[NX]|UT|V[TA]|W[AVIY]|DC|PR),? \d{5}(?:-\d{4})?\b"
     r"|\b[A-Z]{1,2}\d[A-Z\d]? \d[ABD-HJLNP-UW-Z]{2}\b|\b[A-CEGHJ-NPR-TVXY]\d[A-Z] \d[A-Z]\d\b|(?i:p\.? ?o\.? "
     r"box|postfach|apartado|boite postale|skrytka) \d+"
-    # East Asia
-    r"|[\p{Han}]{1,10}(?:路|街|道|巷|弄|胡同)[\p{Han}]{0,6}\d+ ?[号號]"
+)
+
+_EAST_ASIAN: Final = compiled(
+    r"[\p{Han}]{1,10}(?:路|街|道|巷|弄|胡同)[\p{Han}]{0,6}\d+ ?[号號]"
     r"|[\p{Han}\p{Katakana}\p{Hiragana}]+(?:市|区|町|村|郡)[^\n]{0,20}?\d+(?:丁目|番|-\d+)|[\p{Hangul}]+(?:로"
     r"|길) ?\d+(?:번길 ?\d+)?(?:$|[^\d년월일])"
 )
+_HAN_OR_HANGUL: Final = compiled(r"[\x{3040}-\x{30ff}\x{4e00}-\x{9fff}\x{ac00}-\x{d7af}]")
 
 _ADDRESS_WORD: Final = compiled(
     _START + r"(?:(?:home|new|old|my|his|her|their|postal|mailing|billing|shipping|delivery|street|exact|full|current) "
@@ -70,6 +74,49 @@ _ADDRESS_WORD: Final = compiled(
 )
 
 
+# A number that is the year of a date ends no address: "walks the Camino in September 2027".
+_YEAR_OF_DATE: Final = compiled(
+    r"(?i)(?:\b(?:de|del|di|do|em|en|in|im|since|seit|desde|dal|nel|od|w|until|par|for)|jan\pL*|feb\pL*|fev\pL*"
+    r"|mar\pL*|mär\pL*|a[pbv][rb]\pL*"
+    r"|ma[iy]\pL*|mag\pL*|ju[nil]\pL*|giu\pL*|lug\pL*|a[uog][uogû]\pL*|sep\pL*|set\pL*|o[ckut]t\pL*|nov\pL*"
+    r"|d[eiéi][cz]\pL*|ene\pL*|gen\pL*) "
+    r"(?:19|20)\d\d$"
+)
+_DIGITS: Final = compiled(r"\d")
+MAX_LOOKED_AT: Final = 40  # places of one text that look like an address; a fact has one
+
+
+AROUND: Final = 110  # characters on either side of a number that an address can reach over
+
+
 def has_address(shown: str, folded: str) -> bool:
     """Return whether a text holds an address with a number. `shown` keeps its case, which tells names from words."""
-    return bool(_ADDRESS.search(shown)) or bool(_ADDRESS_WORD.search(folded))
+    for passage in _passages(shown):
+        for match, _number in zip(_ADDRESS.finditer(passage), range(MAX_LOOKED_AT), strict=False):
+            if not _YEAR_OF_DATE.search(match.group()):
+                return True
+        if _HAN_OR_HANGUL.search(passage) and _EAST_ASIAN.search(passage):
+            return True
+    return bool(_ADDRESS_WORD.search(folded))
+
+
+def _passages(shown: str) -> Iterator[str]:
+    """Yield what stands around the numbers of a text, cut at spaces; every address has a number.
+
+    The text is looked through in blocks, so that a text full of digits costs no more than its length.
+    """
+    blocks = range(0, len(shown), AROUND)
+    held = [bool(_DIGITS.search(shown[block : block + AROUND])) for block in blocks]
+    start = -1
+    for number, block in enumerate((*blocks, len(shown))):
+        near = number < len(held) and any(held[max(0, number - 1) : number + 2])
+        if near and start < 0:
+            start = max(0, shown.rfind(" ", 0, block))
+        elif not near and start >= 0:
+            yield shown[start : _space(shown, block)]
+            start = -1
+
+
+def _space(text: str, place: int) -> int:
+    found = text.find(" ", place, place + AROUND)
+    return found if found >= 0 else min(len(text), place + AROUND)

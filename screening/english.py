@@ -336,7 +336,7 @@ ENGLISH: Final = {
     + r" [^.!?\n]*"
     + any_of("trusted reliable authoritative truth")
     + _END
-    + r"|(?:safety|security|content|moderation|privacy|guardrail)\pL* (?:checks?|filters?|rules?|polic\pL+"
+    + r"|(?:safety|security|content|moderation|privacy|memory|guardrail)\pL* (?:checks?|filters?|rules?|polic\pL+"
     r"|limits?|guards?|restrictions?|measures?) (?:(?:are|is|were|was|have been|has been|no longer) "
     r")*(?:disabled|off|suspended|lifted|waived|removed|inactive|apply)"
     + r"|"

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from screening.declared import DECLARED
 from screening.english import ENGLISH
 from screening.languages import (
     OVERRIDE,
@@ -52,7 +53,7 @@ def _pairs(pairs: tuple[tuple[str, str], ...], *, spaced: bool, either_order: bo
 _RULES_BY_NAME: Final[tuple[tuple[str, Any], ...]] = (
     ("markup", _MARKS),
     ("encoded", _BINARY),
-    *((name, compiled(pattern)) for name, pattern in ENGLISH.items()),
+    *((name, compiled(pattern)) for name, pattern in (*ENGLISH.items(), *DECLARED.items())),
     ("foreign_override", compiled(_pairs(OVERRIDE, spaced=True, either_order=True))),
     ("foreign_override", compiled(_pairs(OVERRIDE_UNSPACED, spaced=False, either_order=True))),
     ("later", compiled(_pairs(STANDING, spaced=True, either_order=False))),

@@ -124,7 +124,9 @@ _BIRTH: Final = any_of(
     "出生 生日 生年月日 誕生日 生まれ 생년월일 생일 태어 الميلاد مولود ولد जन्म fodd fodt syntynyt narozen* "
     "szuletett nascut*"
 )
-_BIRTH_DATE: Final = compiled(rf"{_BIRTH}[^\n]{{0,50}}?{_DATE_TEXT}|{_DATE_TEXT}[^\n]{{0,30}}?{_BIRTH}")
+# Scripts without spaces need no word boundary; "ne" in "new" is no birth.
+_BORN: Final = rf"(?:{_START}{_BIRTH}{_END}|出生|生日|生年月日|誕生日|生まれ|생년월일|생일|태어|الميلاد|مولود|ولد)"
+_BIRTH_DATE: Final = compiled(rf"{_BORN}[^\n]{{0,50}}?{_DATE_TEXT}|{_DATE_TEXT}[^\n]{{0,30}}?{_BORN}")
 
 _FORMATTED_ID: Final = compiled(
     _START + r"(?:\d{3}-\d{2}-\d{4}|\d{3}\.\d{3}\.\d{3}-\d{2}|\d{2}\.\d{3}\.\d{3}/\d{4}-\d{2}"

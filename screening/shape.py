@@ -3,6 +3,7 @@
 import json
 from typing import Any, Final
 
+from screening.fragments import find_fragment
 from screening.text import any_of, compiled, word_set
 
 _START: Final = r"(?:^|[^\pL\pN])"
@@ -162,7 +163,7 @@ _REFUSAL: Final = compiled(
     r"|rispondere)|het spijt me|ik kan (?:je |u )?(?:daar|hier)?\w* ?niet (?:mee |bij )?helpen|przykro mi|nie "
     r"moge (?:pomoc|odpowiedziec|udzielic)|к сожалению, я не могу|я не могу (?:помочь|ответить)|抱歉"
     r"|对不起，我|我无法|作为(?:一个)?(?:ai|人工智能|语言模型)|申し訳|お手伝いできません|죄송|도와드릴 수 없"
-    r"|عذرا|اسف، لا|لا يمكنني"
+    r"|عذرا|لا استطيع المساعدة|لا أستطيع المساعدة|اسف، لا|لا يمكنني"
 )
 _GREETING: Final = compiled(
     r"^(?:hi|hello|hey|howdy|greetings|good (?:morning|afternoon|evening|day|night)|thanks?|thank you|thx|bye"
@@ -220,7 +221,9 @@ def find_shape(key: str, raw: str, folded: str) -> str | None:
         return "question"
     if _REQUEST.search(text):
         return "request"
-    return "greeting" if _GREETING.search(text) else "repetition" if _is_repetitive(text) else None
+    if _GREETING.search(text):
+        return "greeting"
+    return find_fragment(text) or ("repetition" if _is_repetitive(text) else None)
 
 
 def _count(pattern: Any, text: str) -> int:

@@ -9,6 +9,7 @@ import re2
 _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False  # it would log to standard error on its own
 _OPTIONS.max_mem = 32 << 20
+_KEY_SEPARATORS: Final = frozenset(" .,_-–—/\\:;|>·・")
 _JOINTS = {ord(sign): None for sign in " ._-*"}
 _LATIN = re2.compile(r"\p{Latin}")
 _LOOKALIKE_SCRIPT = re2.compile(r"[\p{Cyrillic}\p{Greek}]")
@@ -21,6 +22,7 @@ _CONFUSABLE = str.maketrans(
 )
 # Letters that NFKD does not take apart.
 _PLAIN_LETTER = {ord("ł"): "l", ord("ø"): "o", ord("đ"): "d", ord("ı"): "i", ord("æ"): "ae", ord("œ"): "oe"}
+_ONE_PIECE = re2.compile("[łøđıæœ]")
 # Punctuation of every script in ASCII, so that the rules need to know one form of each sign.
 _PLAIN_SIGNS = dict(zip("。、，؛؟፧՞‘’‚‛′،।：；！", ".,,;???''''',.:;!", strict=True))
 _SIGN_OF = {"Pd": "-", "Pi": '"', "Pf": '"', "Ps": "(", "Pe": ")", "Po": ".", "So": " ", "Sk": " "}
@@ -85,6 +87,24 @@ def normalize_key(key: str) -> str:
     return unicodedata.normalize("NFC", " ".join(unicodedata.normalize("NFC", key).split()).casefold())
 
 
+def canonical_key(key: str) -> str:
+    """Return the form in which keys are compared for disagreement (E05): `normalize_key` without separators.
+
+    "home_city", "home city", "home.city", "Home-City" and "homeCity" are one key; "python.3.1" and "python.31" are two,
+    since a separator between digits stays. Synonyms stay apart. A key of separators alone is itself.
+    """
+    folded = normalize_key(key)
+    kept = [
+        c if c not in _KEY_SEPARATORS else "." if _is_between_digits(folded, place) else ""
+        for place, c in enumerate(folded)
+    ]
+    return "".join(kept) or folded
+
+
+def _is_between_digits(text: str, place: int) -> bool:
+    return 0 < place < len(text) - 1 and text[place - 1].isdigit() and text[place + 1].isdigit()
+
+
 def _is_invisible(character: str) -> bool:
     """Return whether a character shows nothing: controls, format, tags, variation selectors, fillers, overlays."""
     code = ord(character)
@@ -118,13 +138,13 @@ class _Rendering(_Table):
         return None if _is_invisible(character) else character
 
 
-class _Judging(_Rendering):
-    """As above, but line breaks stay (they tell a transcript), accents go, and decimal digits become ASCII ones."""
+class _Speaking(_Rendering):
+    """As above, but line breaks stay (they tell a transcript); digits and signs of every script become ASCII."""
 
     def shown(self, code: int, character: str) -> str | None:
         if character in _LINE_BREAKS:
             return "\n"
-        if 0x0300 <= code <= 0x036F:
+        if 0x0300 <= code <= 0x036F or 0x064B <= code <= 0x0652:  # accents; Arabic vowel signs
             return None
         digit = unicodedata.decimal(character, None)
         if digit is not None:
@@ -134,7 +154,19 @@ class _Judging(_Rendering):
         return super().shown(code, character)
 
 
+class _Judging(_Speaking):
+    """As above, but accents go: character by character, which saves taking the whole text apart and together again."""
+
+    def shown(self, code: int, character: str) -> str | None:
+        if code < 0xC0 or unicodedata.category(character) not in ("Ll", "Lu", "Lo", "Lt", "Lm"):
+            return super().shown(code, character)
+        parts = unicodedata.normalize("NFD", character).translate(_ACCENTS)
+        return unicodedata.normalize("NFC", parts)
+
+
+_ACCENTS: Final = dict.fromkeys((*range(0x0300, 0x0370), *range(0x064B, 0x0653)))
 _RENDERING = _Rendering()
+_SPEAKING = _Speaking()
 _JUDGING = _Judging()
 
 
@@ -155,9 +187,14 @@ def visible(text: str) -> str:
         text = html.unescape(text)
     if text.isascii():
         return text.translate(_JUDGING)
-    text = unicodedata.normalize("NFKC", text)
-    decomposed = unicodedata.normalize("NFD", text).translate(_JUDGING)
-    return _unmix(unicodedata.normalize("NFC", decomposed))
+    return _unmix(unicodedata.normalize("NFKC", text).translate(_JUDGING))
+
+
+def spoken(text: str) -> str:
+    """Return the text as `visible` does, but in lower case and with its accents: "würde" is not "wurde"."""
+    if "&" in text:
+        text = html.unescape(text)
+    return unicodedata.normalize("NFKC", text).translate(_SPEAKING).casefold()
 
 
 def fold(text: str) -> str:
@@ -167,7 +204,10 @@ def fold(text: str) -> str:
 
 def fold_visible(shown: str) -> str:
     """Return the folded copy of a text that is `visible` already."""
-    return shown.casefold() if shown.isascii() else shown.casefold().translate(_PLAIN_LETTER)
+    folded = shown.casefold()
+    if shown.isascii() or not _ONE_PIECE.search(folded):
+        return folded
+    return folded.translate(_PLAIN_LETTER)
 
 
 def _unmix(text: str) -> str:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extraction.grounding import Cited, own_words, ungrounded
+from extraction.grounding import ungrounded
+from extraction.own_words import Cited, own_words
 
 AT = datetime(2026, 11, 30, 12, tzinfo=ZoneInfo("Europe/Berlin"))
 

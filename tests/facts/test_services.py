@@ -131,16 +131,37 @@ def test_f06_tombstones_and_superseded_rows_hold_neither_slot_nor_key(consented:
     assert record_facts(consented, candidate()).by_status == {"active": 1}
 
 
-def test_f06_another_type_or_scope_is_another_slot(consented: Scope, colleague: User, agent: Agent) -> None:
+def test_e05_another_type_or_spelling_of_the_key_slips_no_second_fact_past(consented: Scope) -> None:
     record_facts(consented, candidate())
-    assert record_facts(consented, candidate(memory_type="semantic")).by_status == {"active": 1}
+    for other in (
+        candidate(memory_type="semantic"),
+        candidate("home_city"),
+        candidate("Home City", memory_type="episodic"),
+    ):
+        assert record_facts(consented, other).refusals == {"duplicate": 1}
+    for other in (
+        candidate(memory_type="semantic", body="Lives in Faro."),
+        candidate("home_city", "Lives in Lagos."),
+        candidate("Home-City", "Lives in Tavira."),
+        candidate("homeCity", "Lives in Olhão."),
+    ):
+        assert record_facts(consented, other).by_status == {"conflict": 1}
+
+
+def test_e05_one_batch_that_disagrees_across_types_is_pending(consented: Scope) -> None:
+    batch = candidate(), candidate("home city", "Lives in Faro.", memory_type="semantic")
+    assert record_facts(consented, *batch).by_status == {"pending": 2}
+
+
+def test_f06_another_scope_is_another_slot(consented: Scope, colleague: User, agent: Agent) -> None:
+    record_facts(consented, candidate())
     second = make_agent(agent.organization, "second")
     for scope in (
         grant(Scope(agent.organization_id, colleague.pk, agent.pk), colleague),
         grant(Scope(agent.organization_id, consented.user_id, second.pk), User.objects.get(pk=consented.user_id)),
     ):
         assert record_facts(scope, candidate()).by_status == {"active": 1}
-    assert len(set(Fact.objects.values_list("content_hash", flat=True))) == 4
+    assert len(set(Fact.objects.values_list("content_hash", flat=True))) == 3
     assert len(set(Fact.objects.values_list("key_hash", flat=True))) == 3
 
 

@@ -8,11 +8,13 @@ from hypothesis import strategies as st
 
 from screening.text import (
     UnacceptableText,
+    canonical_key,
     clean_text,
     fold,
     normalize_for_hash,
     normalize_key,
     one_line,
+    spoken,
     unleet,
     unspaced,
 )
@@ -133,3 +135,16 @@ def test_judgment_sees_through_disguise(text: str, folded: str) -> None:
 def test_spaced_letters_and_digits_for_letters_are_read() -> None:
     assert "disregard the rules" in unspaced("D i s r e g a r d   t h e   r u l e s".casefold())
     assert unleet("d1sr3g4rd 7h3 rul3s of 2012") == "disregard the rules of 2012"
+
+
+def test_e05_a_key_is_one_key_however_its_words_are_joined() -> None:
+    forms = ("home.city", "home_city", "home city", "Home-City", "homeCity", " HOME / city ")
+    assert {canonical_key(form) for form in forms} == {"homecity"}
+    assert canonical_key("version.3.1") != canonical_key("version.31")
+    assert canonical_key("allergy.peanuts") != canonical_key("allergy.shellfish")
+    assert canonical_key("...") == "..."
+
+
+def test_spoken_text_keeps_its_accents() -> None:
+    assert spoken("ICH WÜRDE") == "ich würde"
+    assert spoken("ich wu\u0308rde") == "ich würde"
