@@ -40,6 +40,7 @@ NOT_USED: Final[dict[str, Promise]] = {
 # What went wrong, by Turn.error_code.
 FAILURES: Final[dict[str, Promise]] = {
     "unreachable": _("The model could not be reached. Try again in a moment."),
+    "unavailable": _("The model failed several times just now. Try again in a few minutes."),
     "timeout": _("The model did not answer in time. Try again."),
     "rate_limited": _("The model's provider is overloaded. Try again later."),
     "unauthorized": _("The model's provider refused the deployment's key. Tell the operator."),

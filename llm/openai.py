@@ -91,8 +91,7 @@ class OpenAIModel:
 
         answer = self._with_retries(request, call)
         choices = getattr(answer, "choices", None)
-        message = choices[0].message if choices else None
-        if message is None:
+        if not choices or (message := choices[0].message) is None:
             raise ModelError("bad_answer", retryable=True)
         return Completion(
             text=_answer_text(message, structured=request.schema is not None),
@@ -105,11 +104,11 @@ class OpenAIModel:
         return _Stream(self, request)
 
     def _pieces(self, request: ChatRequest, wire: Wire) -> Generator[Chunk]:
-        more = {"stream": True, "stream_options": {"include_usage": True}}
+        more: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
 
         def call() -> Any:
             try:
-                return self._client(wire).chat.completions.create(**self._arguments(request), **more)
+                return self._client(wire).chat.completions.create(**(self._arguments(request) | more))
             except Exception as error:
                 raise _model_error(error, late=wire.late) from None
 

@@ -1,5 +1,6 @@
 """The HTTP connection to a provider, bounded in bytes and time, which another thread may cut; knows no protocol."""
 
+import contextlib
 import socket
 import threading
 from collections.abc import Iterator
@@ -98,8 +99,6 @@ def _shut(stream: Any) -> None:
     raw = stream.get_extra_info("socket")
     if raw is None:
         return
-    try:
+    with contextlib.suppress(OSError):  # it was closed already
         # The plain method: the one of a TLS socket also drops state that the reading thread still uses.
         socket.socket.shutdown(raw, socket.SHUT_RDWR)
-    except OSError:
-        pass  # it was closed already

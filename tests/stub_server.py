@@ -25,17 +25,22 @@ class Script:
 
     def next_answer(self, request: dict[str, Any]) -> Mapping[str, Any]:
         self.requests.append(request)
-        queue = self.extraction if "response_format" in request else self.answers
+        queue = self.extraction if is_extraction(request) else self.answers
         answer = queue.pop(0) if len(queue) > 1 else queue[0]
         if isinstance(answer, str):
             return {"text": answer}
         return {"status": answer} if isinstance(answer, int) else answer
 
     def chats(self) -> list[dict[str, Any]]:
-        return [request for request in self.requests if "response_format" not in request]
+        return [request for request in self.requests if not is_extraction(request)]
 
     def extractions(self) -> list[dict[str, Any]]:
-        return [request for request in self.requests if "response_format" in request]
+        return [request for request in self.requests if is_extraction(request)]
+
+
+def is_extraction(request: Mapping[str, Any]) -> bool:
+    """Whether a request is extraction's, by schema or by instruction."""
+    return '"facts"' in str(request["messages"][0]["content"])
 
 
 def facts(*candidates: Mapping[str, Any]) -> str:
