@@ -39,7 +39,11 @@ class Signs:
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="memoryproject-signs-"))
-        (self.folder / _LIFE).touch()
+        self._made_at = time.time()
+
+    def begun(self) -> bool:
+        """Whether a worker has done anything yet."""
+        return (self.folder / _LIFE).exists()
 
     def quiet_seconds(self) -> float:
         """Return for how long nothing has been done; 0 while a worker is at work on something it may still be at."""
@@ -48,10 +52,10 @@ class Signs:
             with contextlib.suppress(OSError, ValueError):
                 if float(path.read_text()) > now and _alive(int(path.name.partition("-")[2])):
                     return 0.0
-        try:
-            return max(0.0, now - (self.folder / _LIFE).stat().st_mtime)
-        except OSError:
-            return 0.0  # the folder was swept away; that says nothing about the workers
+        last = self._made_at
+        with contextlib.suppress(FileNotFoundError):
+            last = (self.folder / _LIFE).stat().st_mtime
+        return max(0.0, now - last)
 
     def remove(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -31,6 +31,7 @@ BEAT: Final = "queue"
 BEAT_EVERY: Final = 10.0  # seconds
 LOOK_EVERY: Final = 1.0  # seconds; a cluster that died leaves workers that go on, and they must not for long
 WEDGED_AFTER: Final = timedelta(seconds=60)
+START_WITHIN: Final = timedelta(seconds=120)  # on a busy machine a cluster takes long to load
 STOP_SECONDS: Final = 30.0
 _PR_SET_PDEATHSIG: Final = 1
 
@@ -75,10 +76,16 @@ class Supervisor:
             log.error("queue_died")
             self._kill()
             self._start()
-        elif self._signs is not None and self._signs.quiet_seconds() > WEDGED_AFTER.total_seconds():
+        elif self._is_wedged():
             log.error("queue_wedged")
             self._kill()
             self._start()
+
+    def _is_wedged(self) -> bool:
+        if self._signs is None:
+            return False
+        allowed = WEDGED_AFTER if self._signs.begun() else START_WITHIN
+        return self._signs.quiet_seconds() > allowed.total_seconds()
 
     def _tick(self) -> None:
         """Send a beat through the queue, note the last one, and do the chores."""

@@ -10,8 +10,13 @@
     box.scrollIntoView({ block: "nearest" });
   }
 
-  document.addEventListener("htmx:beforeRequest", () => {
-    box.hidden = true;
+  // What the page asks for by itself neither clears nor makes a complaint.
+  const quiet = (event) => event.target.closest("[data-quiet]") !== null;
+
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    if (!quiet(event)) {
+      box.hidden = true;
+    }
   });
 
   document.addEventListener("htmx:beforeSwap", (event) => {
@@ -20,10 +25,14 @@
     const ours = xhr.getResponseHeader("HX-Retarget") !== null;
     event.detail.shouldSwap = ours;
     event.detail.isError = !ours;
-    if (!ours) {
+    if (!ours && !event.detail.requestConfig?.elt?.closest("[data-quiet]")) {
       tell(new URL(xhr.responseURL, location.href).pathname.startsWith("/login/") ? box.dataset.signedOut : box.dataset.failed);
     }
   });
 
-  document.addEventListener("htmx:sendError", () => tell(box.dataset.failed));
+  document.addEventListener("htmx:sendError", (event) => {
+    if (!quiet(event)) {
+      tell(box.dataset.failed);
+    }
+  });
 })();

@@ -87,7 +87,7 @@ def eventually(condition: Callable[[], bool], *, seconds: float = 20.0, every: f
 def children(pid: int) -> list[int]:
     """Return the direct children of a process, oldest first."""
     found = Path(f"/proc/{pid}/task/{pid}/children")
-    return [int(child) for child in found.read_text().split()] if found.exists() else []
+    return sorted(int(child) for child in found.read_text().split()) if found.exists() else []
 
 
 def alive(pid: int) -> bool:

@@ -61,8 +61,8 @@ class WorkerApp(AppConfig):
     label = "test_worker"
 
     def ready(self) -> None:
-        if "qcluster" in sys.argv:
-            importlib.import_module("openai")  # takes seconds, longer than the tests' lease; the workers are forked
+        if "qcluster" in sys.argv and "TEST_PRELOAD" in os.environ:
+            importlib.import_module(os.environ["TEST_PRELOAD"])  # takes longer than the tests' lease on a busy machine
         from extraction import runs, services
         from jobs import supervisor
         from llm import openai

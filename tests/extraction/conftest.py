@@ -17,6 +17,7 @@ from conversations.models import Session
 from extraction import runs
 from extraction.models import Run
 from facts.models import Fact
+from jobs.models import Heartbeat
 from tests import factories
 from tests.scratch import eventually, process, scratch_database
 from tests.stub_server import Script, facts, serving
@@ -83,12 +84,20 @@ class World:
 def world(migrated: str, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """`manage.py worker` with two workers, a lease of 2 s and short waits."""
     folder = tmp_path_factory.mktemp("worker")
+    hooks = {"TEST_FUSE": str(folder / "fuse"), "TEST_PRELOAD": "openai"}
     with (
         django_db_blocker.unblock(),
         scratch_database(migrated) as database,
         serving(Script()) as model,
-        process("manage.py", "worker", database=database, log=folder / "log", TEST_FUSE=str(folder / "fuse")),
+        process(
+            "manage.py",
+            "worker",
+            database=database,
+            log=folder / "log",
+            **hooks,
+        ),
     ):
+        assert eventually(Heartbeat.objects.exists, seconds=60), (folder / "log").read_text()
         yield World(database, model, folder / "fuse", folder / "log")
 
 

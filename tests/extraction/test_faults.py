@@ -1,4 +1,4 @@
-"""E07 in real worker processes: killed at five points, delivered twice, raced at the cap, withdrawn and deleted midway."""
+"""E07 in real worker processes: killed at five points, delivered twice, raced at the cap, withdrawn from, cut off."""
 
 from datetime import timedelta
 from typing import Any
