@@ -80,7 +80,7 @@ def extraction_page(request: MemberRequest, organization: str, agent: str) -> Ht
 @never_cache
 @require_safe
 def turn_line(request: MemberRequest, organization: str, agent: str, turn: uuid.UUID) -> HttpResponse:
-    """Answer the small line beside one of the member's own turns; while its run is open it asks again, less and less."""
+    """Answer the line beside one of the member's own turns; while its run is open it asks again, less and less often."""
     access = agent_for(request.user, organization, agent, "agent:read")
     found = Turn.objects.filter(pk=turn, organization=access.agent.organization_id).first()
     session = session_for(request.user, found.session_id) if found else None

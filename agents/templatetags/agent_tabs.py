@@ -1,4 +1,4 @@
-"""What the tabs of an agent's pages need to know about who looks at them; decides nothing a view does not decide too."""
+"""What the tabs of an agent's pages need to know about who looks at them; views decide for themselves."""
 
 from typing import Any
 

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,6 +59,7 @@ def test_each_process_of_the_cluster_may_be_killed_and_work_goes_on_without_orph
     for victim in ("idle worker", "sentinel", "parent"):
         parent, sentinel, others = family(worker)
         before = [parent, sentinel, *others]
+        time.sleep(0.5)  # the worker waits for its next task then, and holds the lock that all workers share
         os.kill({"idle worker": others[0], "sentinel": sentinel, "parent": parent}[victim], signal.SIGKILL)
         assert works(), f"no task goes through after the {victim} was killed"
         assert not [pid for pid in before if alive(pid)], f"orphans go on after the {victim} was killed"
