@@ -80,7 +80,7 @@ def extraction_page(request: MemberRequest, organization: str, agent: str) -> Ht
 @never_cache
 @require_safe
 def turn_line(request: MemberRequest, organization: str, agent: str, turn: uuid.UUID) -> HttpResponse:
-    """Answer the line beside one of the member's own turns; while its run is open it asks again, less and less often."""
+    """Answer the line beside one of the member's own turns; while its run is open it asks again, ever more slowly."""
     access = agent_for(request.user, organization, agent, "agent:read")
     found = Turn.objects.filter(pk=turn, organization=access.agent.organization_id).first()
     session = session_for(request.user, found.session_id) if found else None
@@ -97,9 +97,6 @@ def turn_line(request: MemberRequest, organization: str, agent: str, turn: uuid.
         "looked": times + 1,
         "delay": DELAYS[times] if times < len(DELAYS) else None,
     }
-    return render(
-        request,
-        "extraction/_learned.html",
-        shown,
-        headers={"HX-Retarget": f"#learned-{turn}", "HX-Reswap": "outerHTML"},
-    )
+    answer = render(request, "extraction/_learned.html", shown)
+    answer["HX-Retarget"], answer["HX-Reswap"] = f"#learned-{turn}", "outerHTML"
+    return answer

@@ -67,7 +67,7 @@ class WorkerApp(AppConfig):
         from jobs import supervisor
         from llm import openai
 
-        services.build_messages = after(services.build_messages, "before_call")
+        services.choose_window = after(services.choose_window, "before_call")  # type: ignore[attr-defined]
         openai.OpenAIModel.complete = during(openai.OpenAIModel.complete, "during_call")  # type: ignore[method-assign]
         services.judge = before(services.judge, "after_call")
         runs.end = after(runs.end, "inside_write")  # the run's row is the last that the transaction writes

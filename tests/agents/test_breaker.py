@@ -76,7 +76,7 @@ def test_one_probe_passes_and_its_success_closes(provider: Provider) -> None:
 
 def test_a_failed_probe_opens_for_longer_up_to_a_bound(provider: Provider) -> None:
     now = timezone.now()
-    waits = []
+    waits: list[timedelta] = []
     for _ in range(10):
         until = open_it(provider, now) if not waits else ProviderState.objects.get().open_until
         assert until is not None

@@ -1,10 +1,13 @@
 """E07 in real worker processes: killed at five points, delivered twice, raced at the cap, withdrawn from, cut off."""
 
+import json
+import time
 from datetime import timedelta
 from typing import Any
 
 import psycopg
 import pytest
+from django.test import Client
 from django.utils import timezone
 from django.utils.timezone import now
 
@@ -174,6 +177,41 @@ def test_a_database_that_cuts_all_connections_mid_run_loses_nothing(world: World
     run = while_the_model_thinks(world, member, cut)
     assert run.state == "done"
     assert len(member.facts()) == 2
+
+
+def test_chat_answers_at_once_while_200_runs_wait(world: World) -> None:
+    world.answer({"text": '{"facts": []}', "delay": 0.5})
+    first = world.member()
+    agent = first.session.agent
+    made = [Member(first.user, first.scope, factories.make_session(agent, first.user)).say() for _ in range(5)]
+    made += [world.member(agent).say() for _ in range(35)]
+    turns = Turn.objects.bulk_create(
+        Turn(
+            organization=agent.organization,
+            session=first.session,
+            speaker=first.user,
+            status=Turn.Status.COMPLETED,
+        )
+        for _ in range(160)
+    )
+    of_scope = {"organization": agent.organization, "session": first.session, "user": first.user, "agent": agent}
+    Run.objects.bulk_create(Run(**of_scope, turn=turn, due_at=now()) for turn in turns)
+    key = factories.make_key(agent.organization, first.user)
+    body = {"model": f"{agent.organization.slug}/guide", "messages": [{"role": "user", "content": "Hello"}]}
+    seconds = []
+    for _ in range(8):
+        began = time.monotonic()
+        answer = Client().post(
+            "/v1/chat/completions",
+            data=json.dumps(body),
+            content_type="application/json",
+            headers={"Authorization": f"Bearer {key}"},
+        )
+        seconds.append(time.monotonic() - began)
+        assert answer.status_code == 200
+    assert Run.objects.filter(agent=agent, state__in=["waiting", "running"]).count() > 150
+    assert sorted(seconds)[4] < 1.0, seconds
+    agent.delete()
 
 
 def test_a_thousand_turns_of_one_scope_have_one_running_job(world: World, member: Member) -> None:

@@ -72,7 +72,12 @@ def test_it_restarts_a_cluster_that_died(supervised: supervisor.Supervisor, clus
     process = supervised._cluster
     assert process is not None
     os.kill(process.pid, signal.SIGKILL)
-    assert eventually(lambda: supervised._look() is None and starts(cluster) == 2)
+
+    def restarted() -> bool:
+        supervised._look()
+        return starts(cluster) == 2
+
+    assert eventually(restarted)
 
 
 def test_it_kills_and_restarts_a_cluster_that_looks_alive_and_does_nothing(

@@ -82,7 +82,7 @@ def test_sigterm_ends_everything_soon_and_a_killed_supervisor_takes_its_cluster_
 
 def test_a_task_that_waits_behind_others_is_not_delivered_again_meanwhile() -> None:
     # The lock of a task starts when the pusher takes it, not when a worker begins.
-    cluster = settings.Q_CLUSTER
+    cluster: dict[str, Any] = settings.Q_CLUSTER  # type: ignore[assignment]
     ahead = cluster["queue_limit"] / cluster["workers"]
     assert cluster["bulk"] == 1
     assert cluster["retry"] > cluster["timeout"] * (ahead + 1)
