@@ -36,16 +36,23 @@ class BreakerState:
     last_code: str
 
 
+@dataclass(slots=True)
+class Call:
+    """A call under way. Whoever gives it up before anything came sets `given_up`: nothing was learned then."""
+
+    given_up: bool = False
+
+
 @contextmanager
-def guarded(provider: Provider, *, clock: Callable[[], datetime]) -> Iterator[None]:
+def guarded(provider: Provider, *, clock: Callable[[], datetime]) -> Iterator[Call]:
     """Let one call pass and note how it ended. Raises ModelError(unavailable) with `retry_after` instead of calling.
 
     Trouble is what may be better later (a time-out, 429, 5xx, garbage); a refused request is an answer. Whoever leaves
     in the middle of a stream has learnt nothing.
     """
-    failures = _admit(provider, now=clock())
+    failures, call = _admit(provider, now=clock()), Call()
     try:
-        yield
+        yield call
     except ModelError as error:
         if error.retryable:
             note_failure(provider, error, now=clock())
@@ -53,7 +60,7 @@ def guarded(provider: Provider, *, clock: Callable[[], datetime]) -> Iterator[No
             _close(provider)
         raise
     else:
-        if failures:
+        if failures and not call.given_up:
             _close(provider)
 
 

@@ -160,7 +160,7 @@ def stream(started: Started, *, clock: Clock, model: ChatModel | None = None) ->
     looks = StopWatch(started.turn, clock)
     try:
         model = model or model_for(started.session.agent)
-        with breaker.guarded(started.session.agent.provider, clock=clock):
+        with breaker.guarded(started.session.agent.provider, clock=clock) as call:
             release_connection()
             with closing(pumped(model.stream(started.request), every=KEEP_ALIVE_SECONDS)) as chunks:
                 for chunk in chunks:
@@ -172,6 +172,7 @@ def stream(started: Started, *, clock: Clock, model: ChatModel | None = None) ->
                         yield Chunk(chunk.text if chunk else "")
                     if looks.stop_requested():
                         status, code = Turn.Status.STOPPED, "asked"
+                        call.given_up = not pieces
                         break
                 else:
                     status, code = Turn.Status.COMPLETED, ""

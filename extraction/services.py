@@ -250,8 +250,8 @@ def _write(
 
     Raises LeaseLost, MemoryClosed and KeySwitchedOff.
     """
-    check_key_switch(run, lock=True)
     outcome = record_candidates(consented, judged.accepted, keys=keys, now=now, surface=run.session.surface)
+    check_key_switch(run, lock=True)  # after the scope, in the one lock order; it undoes what was written
     mark_passed(message_ids=window.ids.values(), organization_id=run.organization_id, now=now)
     run.outcomes = dict(outcome.by_status)
     run.refusals = dict(judged.refusals + outcome.refusals)

@@ -11,7 +11,7 @@
   }
 
   // What the page asks for by itself neither clears nor makes a complaint.
-  const quiet = (event) => event.target.closest("[data-quiet]") !== null;
+  const quiet = (event) => Boolean(event.target.closest?.("[data-quiet]"));
 
   document.addEventListener("htmx:beforeRequest", (event) => {
     if (!quiet(event)) {

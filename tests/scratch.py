@@ -7,7 +7,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -51,7 +51,7 @@ def environment(database: str, **more: str) -> dict[str, str]:
 
 @contextmanager
 def process(*command: str, database: str, log: Path, **more: str) -> Iterator["subprocess.Popen[bytes]"]:
-    """Run `python COMMAND` as the head of a process group; whatever is left of it afterwards is killed."""
+    """Run `python COMMAND`; afterwards it and all its descendants are killed."""
     with log.open("ab") as file:
         started = subprocess.Popen(
             [sys.executable, *command],
@@ -64,15 +64,10 @@ def process(*command: str, database: str, log: Path, **more: str) -> Iterator["s
     try:
         yield started
     finally:
-        kill_group(started.pid)
+        for pid in [started.pid, *descendants(started.pid)]:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         started.wait()
-
-
-def kill_group(pid: int) -> None:
-    try:
-        os.killpg(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
 
 
 def eventually(condition: Callable[[], bool], *, seconds: float = 20.0, every: float = 0.05) -> bool:
@@ -87,7 +82,19 @@ def eventually(condition: Callable[[], bool], *, seconds: float = 20.0, every: f
 def children(pid: int) -> list[int]:
     """Return the direct children of a process, oldest first."""
     found = Path(f"/proc/{pid}/task/{pid}/children")
-    return sorted(int(child) for child in found.read_text().split()) if found.exists() else []
+    try:
+        return sorted((int(child) for child in found.read_text().split()), key=_started)
+    except FileNotFoundError:
+        return []
+
+
+def _started(pid: int) -> int:
+    """Return when a process began, in the kernel's ticks; numbers of processes are used again."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+
+
+def descendants(pid: int) -> list[int]:
+    return [found for child in children(pid) for found in (child, *descendants(child))]
 
 
 def alive(pid: int) -> bool:

@@ -101,6 +101,14 @@ def test_retry_after_holds_the_breaker_open_for_that_long(provider: Provider) ->
     assert open_it(provider, now, retry_after=120) - now >= timedelta(seconds=120)
 
 
+def test_a_probe_that_was_given_up_before_anything_came_closes_nothing(provider: Provider) -> None:
+    now = timezone.now()
+    later = open_it(provider, now) + timedelta(seconds=1)
+    with breaker.guarded(provider, clock=partial(max, later, later)) as given_up:
+        given_up.given_up = True
+    assert call(provider, later) == "unavailable"
+
+
 @pytest.mark.parametrize("code", ["refused_request", "unauthorized", "misconfigured"])
 def test_an_answer_that_refuses_is_no_trouble(provider: Provider, code: str) -> None:
     now = timezone.now()
