@@ -30,10 +30,17 @@ def outside(statement: sql.Composed) -> None:
         server.execute(statement)
 
 
+def drop_visitors(database: str) -> None:
+    """End every connection to a database but this thread's own, which is closed."""
+    connection.close()
+    with psycopg.connect(address("postgres"), autocommit=True) as server:
+        server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [database])
+
+
 @contextmanager
 def scratch_database(original: str) -> Iterator[str]:
     """Point the default connection at a copy of `original`: what is written here, other processes see."""
-    connection.close()  # a database that is copied must have no visitors
+    drop_visitors(original)  # a database that is copied must have none
     before, name = str(connection.settings_dict["NAME"]), f"{original}_{uuid.uuid4().hex[:8]}"
     outside(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(original)))
     connection.settings_dict["NAME"] = name

@@ -5,7 +5,6 @@ import time
 from datetime import timedelta
 from typing import Any
 
-import psycopg
 import pytest
 from django.test import Client
 from django.utils import timezone
@@ -21,7 +20,7 @@ from facts.services import MAX_LIVE
 from jobs.queue import enqueue
 from tests import factories
 from tests.extraction.conftest import ANSWER, Member, World
-from tests.scratch import eventually
+from tests.scratch import drop_visitors, eventually
 from tests.stub_server import facts
 from tests.worker_app import POINTS
 
@@ -162,19 +161,7 @@ def test_e01_a_lost_task_is_found_by_the_sweep(world: World, member: Member) -> 
 
 
 def test_a_database_that_cuts_all_connections_mid_run_loses_nothing(world: World, member: Member) -> None:
-    def cut() -> None:
-        from tests.scratch import address
-
-        with psycopg.connect(address("postgres"), autocommit=True) as server:
-            server.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND pid <> pg_backend_pid()",
-                [world.database],
-            )
-        from django.db import connection
-
-        connection.close()
-
-    run = while_the_model_thinks(world, member, cut)
+    run = while_the_model_thinks(world, member, lambda: drop_visitors(world.database))
     assert run.state == "done"
     assert len(member.facts()) == 2
 
