@@ -89,7 +89,7 @@ def figures(agent: Agent, *, now: datetime, zone: ZoneInfo) -> Figures:
     troubled = (
         Run.objects.filter(organization=agent.organization_id, agent=agent)
         .filter(Q(state__in=OPEN) | Q(state=Run.State.FAILED, created_at__gte=since))
-        .only("state", "error_code", "attempt", "created_at", "due_at", "finished_at")
+        .only("state", "error_code", "attempt", "excused", "created_at", "due_at", "finished_at")
         .order_by("-created_at")[: LISTED + 1]
     )
     listed = list(troubled)
