@@ -1,5 +1,6 @@
 """Real worker processes on a copy of the migrated database, a scripted model, and members who chat."""
 
+import subprocess
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -54,6 +55,7 @@ class World:
     model: Script
     fuse: Path
     log: Path
+    worker: "subprocess.Popen[bytes] | None" = None
 
     def member(self, agent: Agent | None = None) -> Member:
         """A new organization with an agent and a member, unless an agent is given."""
@@ -95,10 +97,10 @@ def world(migrated: str, django_db_blocker: Any, tmp_path_factory: pytest.TempPa
             database=database,
             log=folder / "log",
             **hooks,
-        ),
+        ) as worker,
     ):
-        assert eventually(Heartbeat.objects.exists, seconds=60), (folder / "log").read_text()
-        yield World(database, model, folder / "fuse", folder / "log")
+        assert eventually(Heartbeat.objects.exists, seconds=120), (folder / "log").read_text()
+        yield World(database, model, folder / "fuse", folder / "log", worker)
 
 
 @pytest.fixture
