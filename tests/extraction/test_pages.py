@@ -48,7 +48,8 @@ def finish(run: Run, state: str = "done", **more: Any) -> None:
 
 
 def text(response: Any) -> str:
-    return " ".join(response.content.decode().split())
+    """Return the page without the spaces that only its layout needs."""
+    return re.sub(r"\s*([<>])\s*", r"\1", " ".join(response.content.decode().split()))
 
 
 def line_url(turn: Turn) -> str:
