@@ -37,6 +37,19 @@ class Provider(models.Model):
         return self.base_url or self.get_kind_display()
 
 
+class ProviderState(models.Model):
+    """What all processes know of a provider that gave trouble; a provider without a row never did."""
+
+    provider = models.OneToOneField(Provider, on_delete=models.CASCADE, primary_key=True, related_name="+")
+    failures = models.PositiveIntegerField(default=0)  # one after another
+    open_until = models.DateTimeField(null=True)  # not called before then
+    last_code = models.CharField(max_length=40, blank=True)
+    quirks = models.JSONField(default=dict)  # what it does not take -> the instant until which that is believed
+
+    class Meta:
+        default_permissions = ()
+
+
 class AgentQuerySet(models.QuerySet["Agent"]):
     def live(self) -> Self:
         return self.filter(deleted_at__isnull=True, organization__deleted_at__isnull=True)

@@ -1,9 +1,11 @@
 """`POST /v1/chat/completions` (C01): one turn for the owner of an API key."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
+import structlog
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -24,8 +26,12 @@ from conversations.services import Said, SessionBusy
 from conversations.surfaces import Surface
 from llm.client import ModelError
 
+log = structlog.get_logger(__name__)
+
+KEEP_ALIVE = b": keep-alive\n\n"  # a comment of the protocol; clients skip it
 ANSWERS = {
     "rate_limited": (429, "The model's provider is overloaded. Try again later."),
+    "unavailable": (503, "The model's provider failed several times just now and is not asked for a while."),
     "timeout": (504, "The model's provider did not answer in time."),
     "misconfigured": (503, "The agent's model provider is not set up. Tell the operator."),
     "refused_request": (400, "The model's provider refused the request."),
@@ -114,7 +120,7 @@ class ChatCompletions(APIView):
     def _failed(self, error: ModelError, headers: dict[str, str]) -> Response:
         status, sentence = model_error(error)
         if error.retry_after is not None:
-            headers["Retry-After"] = str(round(error.retry_after))
+            headers["Retry-After"] = str(math.ceil(error.retry_after))
         return Response(
             openai_format.error_body(sentence, status=status, code=error.code), status=status, headers=headers
         )
@@ -139,11 +145,14 @@ class ChatCompletions(APIView):
                     if pending.finish_reason:
                         yield writer.last(pending.finish_reason, pending.usage)
                     else:
-                        yield writer.text(pending.text)
+                        yield writer.text(pending.text) if pending.text else KEEP_ALIVE
                     pending = next(chunks, None)
             except ModelError as error:
                 status, sentence = model_error(error)
                 yield writer.error(sentence, status=status, code=error.code)
+            except Exception as error:  # the answer has begun; the client must not take what it has for the whole
+                log.error("stream_crashed", turn_id=str(started.turn.pk), exc_info=error)
+                yield writer.error("The server failed. Try again.", status=500, code="crashed")
             finally:
                 chunks.close()
                 services.release_connection()

@@ -15,6 +15,7 @@ from consent.scope import Scope
 from conversations.access import sessions_for
 from conversations.models import Message, Session, Turn
 from conversations.surfaces import Surface
+from extraction.figures import Learned, learned
 from facts.services import list_facts
 
 PAGE: Final = 400  # messages on one page of a transcript; earlier ones are a link away
@@ -40,6 +41,7 @@ NOT_USED: Final[dict[str, Promise]] = {
 # What went wrong, by Turn.error_code.
 FAILURES: Final[dict[str, Promise]] = {
     "unreachable": _("The model could not be reached. Try again in a moment."),
+    "unavailable": _("The model failed several times just now. Try again in a few minutes."),
     "timeout": _("The model did not answer in time. Try again."),
     "rate_limited": _("The model's provider is overloaded. Try again later."),
     "unauthorized": _("The model's provider refused the deployment's key. Tell the operator."),
@@ -78,6 +80,7 @@ class ShownTurn:
     messages: tuple[Message, ...]
     failure: str
     knew: Knew | None
+    learned: Learned | None  # the same; and None where there was no run
     retry_text: str  # empty: no retry is offered
     may_stop: bool
 
@@ -125,12 +128,14 @@ def read_transcript(
         groups.setdefault(message.turn_id, []).append(message)
     turns = [group[0].turn for group in groups.values()]
     known = _known_facts(user, session, turns, now)
+    learnt = learned(groups) if session.created_by_id == user.pk else {}
     writable = may_write(user, session)
     shown = [
         _shown(
             turn,
             groups[turn.pk],
             knew=_knew(turn, known) if session.created_by_id == user.pk else None,
+            learned=learnt.get(turn.pk),
             writable=writable,
             last=turn is turns[-1] and before is None,
         )
@@ -162,7 +167,9 @@ def _knew(turn: Turn, known: dict[uuid.UUID, KnownFact]) -> Knew | None:
     return Knew(0, (), 0, str(sentence)) if sentence else None
 
 
-def _shown(turn: Turn, messages: list[Message], *, knew: Knew | None, writable: bool, last: bool) -> ShownTurn:
+def _shown(
+    turn: Turn, messages: list[Message], *, knew: Knew | None, learned: Learned | None, writable: bool, last: bool
+) -> ShownTurn:
     ended_badly = turn.status in (Turn.Status.FAILED, Turn.Status.STOPPED)
     asked = next((message.content for message in reversed(messages) if message.role == Message.Role.USER), "")
     return ShownTurn(
@@ -170,6 +177,7 @@ def _shown(turn: Turn, messages: list[Message], *, knew: Knew | None, writable: 
         messages=tuple(messages),
         failure=str(FAILURES.get(turn.error_code, FAILED)) if turn.status == Turn.Status.FAILED else "",
         knew=knew,
+        learned=learned,
         retry_text=asked if writable and last and ended_badly else "",
         may_stop=writable and turn.status == Turn.Status.RUNNING,
     )

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -10,6 +11,7 @@ import structlog
 from django.db import connection, transaction
 
 from accounts.models import User
+from agents import breaker
 from agents.models import Agent
 from agents.providers import model_for
 from chat.context import Context, gather
@@ -27,14 +29,16 @@ from conversations.services import (
     transcript,
 )
 from conversations.surfaces import Surface
-from extraction import services as extraction
+from extraction import runs as extraction
 from llm.client import ChatModel, ChatRequest, Chunk, Completion, ModelError, Usage
+from llm.pump import pumped
 
 log = structlog.get_logger(__name__)
 type Clock = Callable[[], datetime]
 
 MAX_HISTORY_CHARACTERS: Final = 400_000  # of a session's own transcript that is sent again; oldest turns fall away
 STOP_CHECK_SECONDS: Final = 0.5
+KEEP_ALIVE_SECONDS: Final = 2.0  # of silence; then we look whether anybody still wants the reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +164,10 @@ def _recent(session: Session) -> list[tuple[str, str]]:
 def complete(started: Started, *, clock: Clock, model: ChatModel | None = None) -> Completion:
     """Call the model and end the turn. Raises ModelError after the turn was marked failed."""
     try:
-        completion = (model or model_for(started.session.agent)).complete(started.request)
+        model = model or model_for(started.session.agent)
+        with breaker.guarded(started.session.agent.provider, clock=clock):
+            release_connection()
+            completion = model.complete(started.request)
     except BaseException as error:
         code = error.code if isinstance(error, ModelError) else "crashed"
         end(started, Turn.Status.FAILED, Completion(""), clock=clock, error_code=code)
@@ -172,25 +179,32 @@ def complete(started: Started, *, clock: Clock, model: ChatModel | None = None) 
 def stream(started: Started, *, clock: Clock, model: ChatModel | None = None) -> Generator[Chunk]:
     """Yield the reply's pieces and end the turn; a closed generator or a stop request leaves it `stopped`.
 
-    Raises ModelError, after what had arrived was kept and the turn marked failed. The turn is ended before the last
-    piece is yielded, so that whoever has read the whole reply finds it stored.
+    An empty piece comes whenever the model has been silent for `KEEP_ALIVE_SECONDS`: whoever passes it on notices that
+    the client has gone. Raises ModelError, after what had arrived was kept and the turn marked failed. The turn is
+    ended before the last piece is yielded, so that whoever has read the whole reply finds it stored.
     """
     pieces: list[str] = []
     usage, finish = Usage(), "stop"
     status, code = Turn.Status.STOPPED, "client_gone"
     looks = StopWatch(started.turn, clock)
     try:
-        for chunk in (model or model_for(started.session.agent)).stream(started.request):
-            pieces.append(chunk.text)
-            usage = chunk.usage or usage
-            finish = chunk.finish_reason or finish
-            if chunk.text:
-                yield Chunk(chunk.text)
-            if looks.stop_requested():
-                status, code = Turn.Status.STOPPED, "asked"
-                break
-        else:
-            status, code = Turn.Status.COMPLETED, ""
+        model = model or model_for(started.session.agent)
+        with breaker.guarded(started.session.agent.provider, clock=clock) as call:
+            release_connection()
+            with closing(pumped(model.stream(started.request), every=KEEP_ALIVE_SECONDS)) as chunks:
+                for chunk in chunks:
+                    if chunk is not None:
+                        pieces.append(chunk.text)
+                        usage = chunk.usage or usage
+                        finish = chunk.finish_reason or finish
+                    if chunk is None or chunk.text:
+                        yield Chunk(chunk.text if chunk else "")
+                    if looks.stop_requested():
+                        status, code = Turn.Status.STOPPED, "asked"
+                        call.given_up = not pieces
+                        break
+                else:
+                    status, code = Turn.Status.COMPLETED, ""
     except ModelError as error:
         status, code = Turn.Status.FAILED, error.code
         raise

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
+import structlog
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import Http404, HttpResponse, HttpResponseRedirect, JsonResponse, StreamingHttpResponse
@@ -31,6 +32,9 @@ from screening.text import UnacceptableText, clean_text
 
 MAX_MESSAGE: Final = 32_000  # characters; far more than anybody types, and a model's context still holds a few
 EVENT_STREAM: Final = "text/event-stream"
+KEEP_ALIVE: Final = b": keep-alive\n\n"  # a comment of the protocol; the page's script skips it
+
+log = structlog.get_logger(__name__)
 
 
 @login_required
@@ -162,9 +166,11 @@ def _events(request: MemberRequest, started: services.Started) -> Iterator[bytes
         kind = "done"
         try:
             for chunk in chunks:
-                if chunk.text:
-                    yield _event(chunk.text)
+                yield _event(chunk.text) if chunk.text else KEEP_ALIVE
         except ModelError:
+            kind = "failed"
+        except Exception as error:  # the page shows the failed turn; the reader must not wait for a reply
+            log.error("stream_crashed", turn_id=str(started.turn.pk), exc_info=error)
             kind = "failed"
         with timezone.override(zone), translation.override(language):
             last = _event(_ended(request, started), kind)

@@ -29,6 +29,8 @@ class Run(models.Model):
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="+")
     state = models.CharField(max_length=8, choices=State, default=State.WAITING)
     attempt = models.PositiveSmallIntegerField(default=0)
+    # Attempts that do not count: the provider was not called. The database's default lets older code insert rows.
+    excused = models.PositiveSmallIntegerField(default=0, db_default=0)
     lease_until = models.DateTimeField(null=True)
     due_at = models.DateTimeField()
     error_code = models.CharField(max_length=40, blank=True)
@@ -59,3 +61,8 @@ class Run(models.Model):
             models.Index(fields=["due_at"], name="run_open", condition=models.Q(state__in=["waiting", "running"])),
             models.Index(fields=["organization", "agent", "created_at"], name="run_by_agent"),
         ]
+
+    @property
+    def tries(self) -> int:
+        """The attempts that count; one that took its worker down is among them."""
+        return self.attempt - self.excused

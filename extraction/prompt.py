@@ -79,6 +79,21 @@ Answer with one JSON object: {"facts": [{"memory_type": ..., "key": ..., "conten
 "expires_at": null, "sources": ["m1"]}]}"""
 
 
+MAX_TOKENS = 4_000  # of one answer: ten facts of ordinary length, and some thinking before them
+MAX_SHOWN_AGAIN = 4_000  # characters of an unreadable answer that the model sees again
+
+# What was wrong with an answer, by llm.structured.Unreadable.code.
+WRONG = {
+    "empty": "it was empty",
+    "refusal": 'it held no JSON; noting facts is all that is asked here, and {"facts": []} is a fine answer',
+    "no_json": "it held no JSON",
+    "too_big": "it was far too long",
+    "too_deep": "it was nested too deep",
+    "not_finite": "it held a number that is not finite",
+    "truncated": "it broke off before the first fact was complete; answer with fewer and shorter facts",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class ShownMessage:
     """One message of the window as the model sees it. `id` is short and valid within one request only."""
@@ -108,3 +123,10 @@ def build_messages(
         ChatMessage("system", INSTRUCTIONS),
         ChatMessage("user", json.dumps(question, ensure_ascii=False)),
     )
+
+
+def build_repair(asked: Sequence[ChatMessage], answer: str, code: str) -> tuple[ChatMessage, ...]:
+    """Return the second and last request: the first one, the answer that could not be read, and why (E03)."""
+    why = WRONG.get(code, "it could not be read")
+    sentence = f'Your answer cannot be used: {why}. Answer again with the JSON object alone: {{"facts": [...]}}'
+    return (*asked, ChatMessage("assistant", answer[:MAX_SHOWN_AGAIN] or "(empty)"), ChatMessage("user", sentence))

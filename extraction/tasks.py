@@ -2,9 +2,11 @@
 
 from uuid import UUID
 
+from django.conf import settings
 from django.utils import timezone
 
 from extraction import services
+from jobs.signs import at_work
 
 
 class ExtractionCrashed(Exception):
@@ -14,7 +16,8 @@ class ExtractionCrashed(Exception):
 def extract(run_id: str) -> None:
     """Do one extraction run."""
     try:
-        services.extract(UUID(run_id), clock=timezone.now)
+        with at_work(settings.QUEUE_TIMEOUT):
+            services.extract(UUID(run_id), clock=timezone.now)
     except Exception as error:
         services.log.error("extraction_crashed", run_id=run_id, exc_info=error)
         raise ExtractionCrashed(type(error).__name__) from None

@@ -1,5 +1,6 @@
 """Which messages the model is shown (E02): a pure choice over plain values."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -37,11 +38,26 @@ class Window:
         return any(message.author == "member" for message in self.shown)
 
 
+def cost(text: str) -> int:
+    """Return the characters that a text takes in the request, where line breaks and quotes are escaped."""
+    return len(json.dumps(text, ensure_ascii=False)) - 2
+
+
+def _cut(text: str, budget: int) -> str:
+    """Return the beginning of a text that fits with the mark of the cut."""
+    room = budget - cost(ELLIPSIS)
+    text = text[:room]
+    while (over := cost(text) - room) > 0:
+        # An escape takes at most six characters, so this never cuts much more than it must.
+        text = text[: len(text) - max(1, over // 6)]
+    return text + ELLIPSIS
+
+
 def choose_keys(known: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return the known (memory_type, key) pairs that fit into their part of the budget, in order."""
     chosen, used = [], 0
     for memory_type, key in known:
-        used += len(memory_type) + len(key)
+        used += len(memory_type) + cost(key)
         if used > MAX_KEYS_CHARACTERS:
             break
         chosen.append((memory_type, key))
@@ -53,17 +69,17 @@ def choose_window(newest_first: Sequence[WindowMessage], *, keys: Sequence[tuple
 
     One message that alone exceeds the budget is cut, with a marked ellipsis.
     """
-    budget = MAX_CHARACTERS - sum(len(memory_type) + len(key) for memory_type, key in keys)
+    budget = MAX_CHARACTERS - sum(len(memory_type) + cost(key) for memory_type, key in keys)
     chosen: list[tuple[WindowMessage, str]] = []
     for message in newest_first[:MAX_MESSAGES]:
         if message.skip:
             continue
         text = message.text
-        if len(text) > budget:
+        if cost(text) > budget:
             if chosen:
                 break
-            text = text[: budget - len(ELLIPSIS)] + ELLIPSIS
-        budget -= len(text)
+            text = _cut(text, budget)
+        budget -= cost(text)
         chosen.append((message, text))
     chosen.reverse()
     shown = tuple(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 Role = Literal["system", "user", "assistant"]
 
@@ -37,12 +37,16 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One call to a model. `cache_key` is a hash of the compiled system prompt (C07); `options` are passed through."""
+    """One call to a model. `cache_key` is a hash of the compiled system prompt (C07); `options` are passed through.
+
+    `max_tokens` bounds the answer; None leaves the bound to the provider.
+    """
 
     model: str
     messages: tuple[ChatMessage, ...]
     schema: ResponseSchema | None = None
     cache_key: str | None = None
+    max_tokens: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -69,7 +73,8 @@ class ModelError(Exception):
     """A call failed. Carries a code and no text of the conversation, so that it may be logged and stored.
 
     `code` is one of: unreachable, timeout, rate_limited, unauthorized, refused_request, server_error, cut_off,
-    bad_answer, misconfigured. `retry_after` is in seconds.
+    bad_answer, too_big, misconfigured, unavailable (not called: it failed too often just now). `retry_after` is in
+    seconds.
     """
 
     def __init__(self, code: str, *, retryable: bool, status: int | None = None, retry_after: float | None = None):
@@ -80,6 +85,15 @@ class ModelError(Exception):
         self.retry_after = retry_after
 
 
+@runtime_checkable
+class Abortable(Protocol):
+    """A stream that another thread may end while somebody waits for its next piece."""
+
+    def abort(self) -> None:
+        """Close the connection; whoever waits gets an error at once."""
+        ...
+
+
 class ChatModel(Protocol):
     """What the rest of the system knows of a model."""
 
@@ -88,5 +102,8 @@ class ChatModel(Protocol):
         ...
 
     def stream(self, request: ChatRequest) -> Iterator[Chunk]:
-        """Yield the answer in pieces, or raise ModelError, also in the middle. Closing the iterator ends the call."""
+        """Yield the answer in pieces, or raise ModelError, also in the middle. Closing the iterator ends the call.
+
+        An iterator that waits for a network is `Abortable`.
+        """
         ...

@@ -1,11 +1,15 @@
 """A model behind any OpenAI-compatible server (C05); must not know who asks or what is remembered."""
 
+import json
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Set
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from llm.client import ChatRequest, Chunk, Completion, ModelError, Usage
+from llm.wire import TooBig, Wire
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -13,62 +17,103 @@ if TYPE_CHECKING:
 ATTEMPTS: Final = 3
 FIRST_WAIT: Final = 0.5  # seconds, doubled and jittered
 LONGEST_WAIT: Final = 8.0  # a longer Retry-After is the caller's to wait for
+STREAM_SECONDS: Final = 600.0  # of one streamed reply
+
+# What a provider turned out not to take. Each costs one refused call, so whoever keeps the model's rows remembers them.
+NO_SCHEMA: Final = "no_schema"  # answers 400 to `response_format`: is asked by instruction instead
+NEW_LIMIT: Final = "new_limit"  # knows `max_completion_tokens` and refuses `max_tokens`
+
+BY_INSTRUCTION: Final = "Answer with one JSON value and nothing else. It must follow this JSON schema:\n"
 
 
 class OpenAIModel:
-    """Chat completions over HTTP, with time-outs, retries with jitter, and errors that carry no text."""
+    """Chat completions over HTTP, with time-outs, retries with jitter, and errors that carry no text.
 
-    def __init__(self, *, base_url: str, api_key: str, timeout: float, sleep: Callable[[float], None] = time.sleep):
+    `timeout` (seconds) bounds the wait for a byte and, in a call that is not streamed, for the whole answer.
+    `quirks` are what the provider is known not to take; `learn` is told of new ones.
+    """
+
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        api_key: str,
+        timeout: float,
+        attempts: int = ATTEMPTS,
+        quirks: Set[str] = frozenset(),
+        learn: Callable[[str], None] = lambda quirk: None,
+        sleep: Callable[[float], None] = time.sleep,
+    ):
         self._base_url = base_url
         self._api_key = api_key
         self._timeout = timeout
+        self._attempts = attempts
+        self._quirks = set(quirks)
+        self._learn = learn
         self._sleep = sleep
 
-    def _client(self) -> "OpenAI":
-        from openai import DefaultHttpxClient, OpenAI
+    def _client(self, wire: Wire) -> "OpenAI":
+        from openai import OpenAI
 
-        # No redirects: an address that was checked must not lead to one that was not.
-        http = DefaultHttpxClient(follow_redirects=False)
         return OpenAI(
             base_url=self._base_url,
             api_key=self._api_key or "none",
             timeout=self._timeout,
             max_retries=0,
-            http_client=http,
+            http_client=wire.client,
         )
 
     def _arguments(self, request: ChatRequest) -> dict[str, Any]:
-        arguments: dict[str, Any] = {
-            "model": request.model,
-            "messages": [{"role": message.role, "content": message.content} for message in request.messages],
-            **request.options,
-        }
-        if request.schema is not None:
+        messages = [{"role": message.role, "content": message.content} for message in request.messages]
+        arguments: dict[str, Any] = {"model": request.model, "messages": messages, **request.options}
+        if request.schema is not None and NO_SCHEMA in self._quirks:
+            rule = BY_INSTRUCTION + json.dumps(dict(request.schema.schema), ensure_ascii=False)
+            if messages and messages[0]["role"] == "system":
+                messages[0]["content"] += f"\n\n{rule}"
+            else:
+                messages.insert(0, {"role": "system", "content": rule})
+        elif request.schema is not None:
             schema = {"name": request.schema.name, "schema": dict(request.schema.schema), "strict": True}
             arguments["response_format"] = {"type": "json_schema", "json_schema": schema}
+        if request.max_tokens is not None:
+            arguments["max_completion_tokens" if NEW_LIMIT in self._quirks else "max_tokens"] = request.max_tokens
         if request.cache_key:
             arguments["prompt_cache_key"] = request.cache_key
         return arguments
 
     def complete(self, request: ChatRequest) -> Completion:
-        with self._client() as client:
-            answer = self._with_retries(lambda: client.chat.completions.create(**self._arguments(request)))
+        def call() -> Any:
+            with Wire(timeout=self._timeout, seconds=self._timeout) as wire:
+                try:
+                    return self._client(wire).chat.completions.create(**self._arguments(request))
+                except Exception as error:
+                    raise _model_error(error, late=wire.late) from None
+
+        answer = self._with_retries(request, call)
         choices = getattr(answer, "choices", None)
-        if not choices or choices[0].message is None:
+        if not choices or (message := choices[0].message) is None:
             raise ModelError("bad_answer", retryable=True)
         return Completion(
-            text=choices[0].message.content or "",
+            text=_answer_text(message, structured=request.schema is not None),
             finish_reason=choices[0].finish_reason or "stop",
             usage=_usage(answer.usage),
             model=answer.model or request.model,
         )
 
     def stream(self, request: ChatRequest) -> Iterator[Chunk]:
-        from openai import OpenAIError
+        return _Stream(self, request)
 
-        arguments = self._arguments(request) | {"stream": True, "stream_options": {"include_usage": True}}
-        with self._client() as client:
-            answer = self._with_retries(lambda: client.chat.completions.create(**arguments))
+    def _pieces(self, request: ChatRequest, wire: Wire) -> Generator[Chunk]:
+        more: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
+
+        def call() -> Any:
+            try:
+                return self._client(wire).chat.completions.create(**(self._arguments(request) | more))
+            except Exception as error:
+                raise _model_error(error, late=wire.late) from None
+
+        with wire:
+            answer = self._with_retries(request, call)
             finished = False
             try:
                 with answer:
@@ -80,68 +125,151 @@ class OpenAIModel:
                         usage = _usage(event.usage) if event.usage else None
                         if text or reason or usage:
                             yield Chunk(text, reason, usage)
-            except OpenAIError as error:
-                raise _model_error(error) from None
-            except (OSError, ValueError, AttributeError, IndexError):
-                raise ModelError("bad_answer", retryable=True) from None
             except Exception as error:
-                raise _transport_error(error) from None
+                failure = _model_error(error, late=wire.late)
+                # The HTTP library's own errors reach us in the middle of a stream: what came was cut off.
+                raise ModelError("cut_off", retryable=True) if failure.code == "unreachable" else failure from None
             if not finished:
                 raise ModelError("cut_off", retryable=True)
 
-    def _with_retries(self, call: Callable[[], Any]) -> Any:
-        from openai import OpenAIError
-
-        for attempt in range(1, ATTEMPTS + 1):
+    def _with_retries(self, request: ChatRequest, call: Callable[[], Any]) -> Any:
+        for attempt in range(1, self._attempts + 1):
             try:
-                return call()
-            except OpenAIError as error:
-                failure = _model_error(error)
-            except ValueError:  # the body is no JSON
-                failure = ModelError("bad_answer", retryable=True)
+                return self._adapting(request, call)
+            except ModelError as error:
+                failure = error
             wait = FIRST_WAIT * 2 ** (attempt - 1) * random.uniform(0.5, 1.5)  # noqa: S311 (jitter)
             wait = max(wait, failure.retry_after or 0)
-            if not failure.retryable or attempt == ATTEMPTS or wait > LONGEST_WAIT:
-                raise failure from None
+            if not failure.retryable or attempt == self._attempts or wait > LONGEST_WAIT:
+                raise failure
             self._sleep(wait)
         raise AssertionError  # pragma: no cover
 
+    def _adapting(self, request: ChatRequest, call: Callable[[], Any]) -> Any:
+        """Call; when the request was refused, leave out one after another what this provider may not know."""
+        tried: list[str] = []
+        while True:
+            try:
+                answer = call()
+            except _Refused as error:
+                quirk = self._next_quirk(request, error)
+                if quirk is None:
+                    self._quirks.difference_update(tried)  # it was not that
+                    raise
+                tried.append(quirk)
+                self._quirks.add(quirk)
+            else:
+                for quirk in tried:
+                    self._learn(quirk)
+                return answer
+
+    def _next_quirk(self, request: ChatRequest, error: "_Refused") -> str | None:
+        if error.names_new_limit and request.max_tokens is not None and NEW_LIMIT not in self._quirks:
+            return NEW_LIMIT
+        return NO_SCHEMA if request.schema is not None and NO_SCHEMA not in self._quirks else None
+
+
+class _Stream(Iterator[Chunk]):
+    """The pieces of one reply; `abort` may be called by another thread."""
+
+    def __init__(self, model: OpenAIModel, request: ChatRequest) -> None:
+        self._wire = Wire(timeout=model._timeout, seconds=STREAM_SECONDS)
+        self._pieces = model._pieces(request, self._wire)
+
+    def __next__(self) -> Chunk:
+        return next(self._pieces)
+
+    def close(self) -> None:
+        self._pieces.close()
+
+    def abort(self) -> None:
+        self._wire.cut()
+
+
+class _Refused(ModelError):
+    """A 400 or 422: the request is not understood."""
+
+    def __init__(self, status: int, *, names_new_limit: bool) -> None:
+        super().__init__("refused_request", retryable=False, status=status)
+        self.names_new_limit = names_new_limit
+
+
+def _answer_text(message: Any, *, structured: bool) -> str:
+    """Return what the model said, wherever it put it: content, parts, a tool call, its reasoning, a refusal."""
+    content = message.content
+    if isinstance(content, list):
+        content = "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
+    if isinstance(content, str) and content.strip():
+        return content
+    if structured:
+        for call in getattr(message, "tool_calls", None) or ():
+            arguments = getattr(getattr(call, "function", None), "arguments", None)
+            if isinstance(arguments, str) and arguments.strip():
+                return arguments
+        for name in ("reasoning_content", "reasoning"):
+            text = getattr(message, name, None)
+            if isinstance(text, str) and text.strip():
+                return text
+    refusal = getattr(message, "refusal", None)
+    return refusal if isinstance(refusal, str) else ""
+
 
 def _usage(usage: Any) -> Usage:
-    if usage is None:
-        return Usage()
-    return Usage(usage.prompt_tokens or 0, usage.completion_tokens or 0)
+    return Usage(_count(usage, "prompt_tokens"), _count(usage, "completion_tokens"))
 
 
-def _model_error(error: Exception) -> ModelError:
+def _count(usage: Any, name: str) -> int:
+    value = getattr(usage, name, None)
+    return min(value, 2**31 - 1) if isinstance(value, int) and value > 0 else 0
+
+
+def _model_error(error: Exception, *, late: bool = False) -> ModelError:
     """Translate the client's error to a code; its text may quote the request and is left behind."""
     import openai
 
-    if isinstance(error, openai.APITimeoutError):
+    if late:
         return ModelError("timeout", retryable=True)
-    if isinstance(error, openai.APIConnectionError):
-        return ModelError("unreachable", retryable=True)
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, TooBig):
+            return ModelError("too_big", retryable=False)
+        seen = seen.__cause__ or seen.__context__
+    if isinstance(error, ModelError):
+        return error
+    if isinstance(error, openai.APITimeoutError) or "timeout" in type(error).__name__.lower():
+        return ModelError("timeout", retryable=True)
     if isinstance(error, openai.APIStatusError):
-        status = error.status_code
-        retry_after = _seconds(error.response.headers.get("retry-after"))
-        if status == 429:
-            return ModelError("rate_limited", retryable=True, status=status, retry_after=retry_after)
-        if status in (401, 403):
-            return ModelError("unauthorized", retryable=False, status=status)
-        if status == 408 or status >= 500:
-            return ModelError("server_error", retryable=True, status=status, retry_after=retry_after)
-        return ModelError("refused_request", retryable=False, status=status)
+        return _status_error(error)
+    if isinstance(error, (openai.APIConnectionError, OSError)) or type(error).__module__.startswith("httpx2"):
+        return ModelError("unreachable", retryable=True)
     return ModelError("bad_answer", retryable=True)
 
 
-def _transport_error(error: Exception) -> ModelError:
-    """The HTTP library's own errors reach us in the middle of a stream."""
-    timeout = "timeout" in type(error).__name__.lower()
-    return ModelError("timeout" if timeout else "cut_off", retryable=True)
+def _status_error(error: Any) -> ModelError:
+    status: int = error.status_code
+    retry_after = _seconds(error.response.headers.get("retry-after"))
+    if status == 429:
+        return ModelError("rate_limited", retryable=True, status=status, retry_after=retry_after)
+    if status in (401, 403):
+        return ModelError("unauthorized", retryable=False, status=status)
+    if status in (408, 409) or status >= 500:
+        return ModelError("server_error", retryable=True, status=status, retry_after=retry_after)
+    if status in (400, 422):
+        return _Refused(status, names_new_limit="max_completion_tokens" in str(error.message))
+    return ModelError("refused_request", retryable=False, status=status)
 
 
 def _seconds(value: str | None) -> float | None:
-    try:
-        return max(0.0, float(value)) if value is not None else None
-    except ValueError:
+    """Return how long a Retry-After header asks to wait: it holds seconds or an HTTP date."""
+    if value is None:
         return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            at = parsedate_to_datetime(value)
+        except ValueError:
+            return None
+        at = at if at.tzinfo else at.replace(tzinfo=UTC)
+        seconds = (at - datetime.now(UTC)).total_seconds()
+    return min(max(0.0, seconds), 86_400.0) if seconds == seconds else None  # noqa: PLR0124 (not a number)

@@ -8,6 +8,7 @@ from agents import api as agents_api
 from agents import views as agents_views
 from chat import api as chat_api
 from chat import views as chat_views
+from extraction import views as extraction_views
 from facts import views as facts_views
 from lifecycle import health
 
@@ -30,6 +31,8 @@ urlpatterns = [
     path(f"{AGENT}/memory/withdraw/", facts_views.withdraw, name="memory-withdraw"),
     path(f"{AGENT}/memory/<uuid:fact>/edit/", facts_views.edit, name="memory-edit"),
     path(f"{AGENT}/memory/<uuid:fact>/delete/", facts_views.delete, name="memory-delete"),
+    path(f"{AGENT}/extraction/", extraction_views.extraction_page, name="extraction"),
+    path(f"{AGENT}/extraction/turns/<uuid:turn>/", extraction_views.turn_line, name="extraction-turn"),
     path("admin/", admin.site.urls),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),

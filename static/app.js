@@ -11,8 +11,16 @@
     box.scrollIntoView({ block: "nearest" });
   }
 
-  document.addEventListener("htmx:beforeRequest", () => {
-    box.hidden = true;
+  let place = ""; // the id of the part of the page in which the last request began
+
+  // What the page asks for by itself neither clears nor makes a complaint.
+  const quiet = (event) => Boolean(event.target.closest?.("[data-quiet]"));
+
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    if (!quiet(event)) {
+      box.hidden = true;
+      place = event.target.closest(".fact, #consent")?.id || "";
+    }
   });
 
   document.addEventListener("htmx:beforeSwap", (event) => {
@@ -21,22 +29,20 @@
     const ours = xhr.getResponseHeader("HX-Retarget") !== null;
     event.detail.shouldSwap = ours;
     event.detail.isError = !ours;
-    if (!ours) {
+    if (!ours && !event.detail.requestConfig?.elt?.closest("[data-quiet]")) {
       tell(new URL(xhr.responseURL, location.href).pathname.startsWith("/login/") ? box.dataset.signedOut : box.dataset.failed);
     }
   });
 
-  document.addEventListener("htmx:sendError", () => tell(box.dataset.failed));
-
-  let place = ""; // the id of the part of the page in which the last request began
-
-  document.addEventListener("htmx:beforeRequest", (event) => {
-    place = event.target.closest(".fact, #consent")?.id || "";
+  document.addEventListener("htmx:sendError", (event) => {
+    if (!quiet(event)) {
+      tell(box.dataset.failed);
+    }
   });
 
-  document.addEventListener("htmx:afterSettle", () => {
+  document.addEventListener("htmx:afterSettle", (event) => {
     document.querySelectorAll("textarea[data-limit]").forEach(count);
-    if (document.activeElement === document.body) {
+    if (!quiet(event) && document.activeElement === document.body) {
       const wanted = document.querySelector("main [autofocus]");
       (wanted || document.getElementById(place)?.querySelector("a.button, button:not(:disabled)"))?.focus();
     }

@@ -177,6 +177,7 @@
 
   function finish(turn, data) {
     turn.replaceWith(piece(data.turn));
+    htmx.process(turns); // the line that says what was learned asks for itself
     document.getElementById("sessions").replaceWith(piece(data.sessions));
     const title = document.querySelector("#sessions a[aria-current] .session-title");
     if (title) {

@@ -7,7 +7,9 @@ from typing import Any
 
 import psycopg
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import setup_databases, teardown_databases
 from psycopg import sql
 
 from accounts.models import Organization, User
@@ -32,17 +34,30 @@ def _cluster() -> Iterator[None]:
 
 def drop_leftovers(url: str) -> None:
     """Drop the databases of test runs that were killed; their names end in the number of their process."""
-    with psycopg.connect(url, dbname="postgres", autocommit=True) as connection:
-        names = connection.execute("SELECT datname FROM pg_database WHERE datname LIKE 'test_memoryproject_%'")
+    with psycopg.connect(url, dbname="postgres", autocommit=True) as server:
+        names = server.execute("SELECT datname FROM pg_database WHERE datname LIKE 'test_memoryproject_%'")
         for (name,) in names.fetchall():
             number = name.split("_")[2]
             if number.isdigit() and not Path(f"/proc/{number}").exists():
-                connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
+                server.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(_cluster: None) -> None:
     """The test database is made after the cluster is up."""
+
+
+@pytest.fixture(scope="session")
+def migrated(django_db_setup: None, django_db_blocker: Any) -> Iterator[str]:
+    """The name of the migrated test database, for real processes to work on a copy; made if no other test needs it."""
+    made = None
+    with django_db_blocker.unblock():
+        if not str(connection.settings_dict["NAME"]).startswith("test_"):
+            made = setup_databases(verbosity=0, interactive=False)
+    yield str(connection.settings_dict["NAME"])
+    if made is not None:
+        with django_db_blocker.unblock():
+            teardown_databases(made, verbosity=0)
 
 
 @pytest.fixture(autouse=True)

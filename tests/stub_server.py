@@ -4,7 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -15,7 +15,8 @@ class Script:
     """What the server answers and what it was asked. `answers` are used in order, the last one again and again.
 
     An answer is text (a reply), an int (an error status), or a mapping with `status`, `headers`, `body`, `text`,
-    `delay`, `cut_after` (chunks before the connection drops) or `finish_reason`.
+    `delay`, `cut_after` (chunks before the connection drops), `drop` (no answer at all), `trickle` (seconds between the
+    bytes of a whole answer), `message` (more fields of the message) or `finish_reason`.
     """
 
     answers: list[str | int | Mapping[str, Any]] = field(default_factory=lambda: ["Hello."])
@@ -25,17 +26,22 @@ class Script:
 
     def next_answer(self, request: dict[str, Any]) -> Mapping[str, Any]:
         self.requests.append(request)
-        queue = self.extraction if "response_format" in request else self.answers
+        queue = self.extraction if is_extraction(request) else self.answers
         answer = queue.pop(0) if len(queue) > 1 else queue[0]
         if isinstance(answer, str):
             return {"text": answer}
         return {"status": answer} if isinstance(answer, int) else answer
 
     def chats(self) -> list[dict[str, Any]]:
-        return [request for request in self.requests if "response_format" not in request]
+        return [request for request in self.requests if not is_extraction(request)]
 
     def extractions(self) -> list[dict[str, Any]]:
-        return [request for request in self.requests if "response_format" in request]
+        return [request for request in self.requests if is_extraction(request)]
+
+
+def is_extraction(request: Mapping[str, Any]) -> bool:
+    """Whether a request is extraction's, by schema or by instruction."""
+    return '"facts"' in str(request["messages"][0]["content"])
 
 
 def facts(*candidates: Mapping[str, Any]) -> str:
@@ -60,6 +66,9 @@ class _Handler(BaseHTTPRequestHandler):
         answer = self.script.next_answer(request)
         time.sleep(float(answer.get("delay", 0)))
         status = int(answer.get("status", 200))
+        if answer.get("drop"):
+            self.close_connection = True
+            return
         if status != 200 or "body" in answer:
             body = answer.get("body", {"error": {"message": "scripted", "type": "error", "param": None, "code": None}})
             raw = body.encode() if isinstance(body, str) else json.dumps(body).encode()
@@ -67,19 +76,24 @@ class _Handler(BaseHTTPRequestHandler):
         elif request.get("stream"):
             self._stream(answer)
         else:
-            message = {"role": "assistant", "content": answer["text"]}
+            message = {"role": "assistant", "content": answer.get("text"), **answer.get("message", {})}
             choice = {"index": 0, "message": message, "finish_reason": answer.get("finish_reason", "stop")}
             usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
             whole = {"id": "x", "object": "chat.completion", "created": 1, "model": "stub-1", "choices": [choice]}
-            self._send(200, json.dumps({**whole, "usage": usage}).encode(), {})
+            raw = json.dumps({**whole, "usage": usage}).encode()
+            self._send(200, raw, {}, pause=float(answer.get("trickle", 0)))
 
-    def _send(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
+    def _send(self, status: int, body: bytes, headers: Mapping[str, str], *, pause: float = 0) -> None:
         self.send_response(status)
         for name, value in {"Content-Type": "application/json", **headers}.items():
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        step = 1 if pause else max(1, len(body))
+        with suppress(OSError):  # the client has gone
+            for start in range(0, len(body), step):
+                self.wfile.write(body[start : start + step])
+                time.sleep(pause)
 
     def _stream(self, answer: Mapping[str, Any]) -> None:
         self.send_response(200)

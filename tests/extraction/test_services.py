@@ -16,7 +16,7 @@ from consent.scope import Scope
 from consent.services import grant_consent, withdraw_consent
 from conversations.models import Message, Session, Turn
 from conversations.services import Said, begin_turn
-from extraction import services
+from extraction import runs, services
 from extraction.models import Run
 from facts.models import Fact
 from facts.services import delete_fact, list_facts
@@ -42,7 +42,7 @@ def say(session: Session) -> Callable[..., Run]:
 
     def finish(said: str, reply: str = "I see.", **more: Any) -> Run:
         turn, _message = factories.make_turn(session, said, reply, **more)
-        run = services.schedule(turn, now=timezone.now())
+        run = runs.schedule(turn, now=timezone.now())
         assert run is not None
         services.extract(run.pk, clock=timezone.now)
         run.refresh_from_db()
@@ -193,7 +193,7 @@ def test_withdrawal_during_the_model_call_writes_nothing_and_passes_nothing(
     session: Session, consented: Scope, owner: User, model_server: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turn, message = factories.make_turn(session, "I live in Porto.")
-    run = services.schedule(turn, now=timezone.now())
+    run = runs.schedule(turn, now=timezone.now())
     assert run is not None
     model_server.extraction = [facts(PORTO)]
     answer = services.judge
@@ -215,7 +215,7 @@ def test_withdrawal_during_the_model_call_writes_nothing_and_passes_nothing(
 @pytest.mark.parametrize("status", [Turn.Status.FAILED, Turn.Status.STOPPED, Turn.Status.OUTPUT_RESTRICTED])
 def test_e01_a_turn_that_did_not_complete_leaves_no_run(session: Session, status: Turn.Status) -> None:
     turn, _message = factories.make_turn(session, "I live in Porto.", status=status)
-    assert services.schedule(turn, now=timezone.now()) is None
+    assert runs.schedule(turn, now=timezone.now()) is None
 
 
 def test_c10_what_an_operator_typed_is_not_extracted(
@@ -225,30 +225,30 @@ def test_c10_what_an_operator_typed_is_not_extracted(
     turn = begin_turn(session=session, speaker=colleague, said=[Said("user", "I live in Oslo.", now)], now=now)
     Turn.objects.filter(pk=turn.pk).update(status="completed")
     turn.refresh_from_db()
-    assert services.schedule(turn, now=now) is None
+    assert runs.schedule(turn, now=now) is None
     model_server.extraction = [facts({**PORTO, "content": "Lives in Oslo."})]
     assert say("Hello.").refusals == {"citation": 1}
     shown = json.loads(model_server.extractions()[0]["messages"][1]["content"])["messages"]
     assert shown[0]["author"] == "other"
 
 
-@pytest.mark.parametrize("scripted", [500, 429, "no json at all, sorry", {"body": "{"}])
+@pytest.mark.parametrize("scripted", [500, 429, {"body": "{"}])
 def test_e07_trouble_is_retried_with_a_growing_wait_a_bounded_number_of_times(
     session: Session, model_server: Script, scripted: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("llm.openai.FIRST_WAIT", 0.0)
     turn, message = factories.make_turn(session, "I live in Porto.")
-    run = services.schedule(turn, now=timezone.now())
+    run = runs.schedule(turn, now=timezone.now())
     assert run is not None
     model_server.extraction = [scripted]
     now = timezone.now()
     waits = []
-    for _attempt in range(services.MAX_ATTEMPTS):
+    for _attempt in range(runs.MAX_ATTEMPTS):
         services.extract(run.pk, clock=partial(max, now, now))
         run.refresh_from_db()
         waits.append(run.due_at - now)
         now = max(now, run.due_at) + timedelta(seconds=1)
-    assert (run.state, run.attempt) == ("failed", services.MAX_ATTEMPTS)
+    assert (run.state, run.attempt) == ("failed", runs.MAX_ATTEMPTS)
     assert waits[0] < timedelta(seconds=31)
     message.refresh_from_db()
     assert message.passed_at is None  # not lost to a later run
@@ -274,7 +274,7 @@ def test_e07_a_lease_that_ran_out_is_taken_over_and_the_first_holder_writes_noth
     session: Session, consented: Scope, model_server: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turn, _message = factories.make_turn(session, "I live in Porto.")
-    run = services.schedule(turn, now=timezone.now())
+    run = runs.schedule(turn, now=timezone.now())
     assert run is not None
     model_server.extraction = [facts(PORTO)]
     answer = services.judge
@@ -294,10 +294,10 @@ def test_e07_a_lease_that_ran_out_is_taken_over_and_the_first_holder_writes_noth
 
 def test_e07_a_run_that_took_its_worker_down_each_time_is_parked(session: Session) -> None:
     turn, _message = factories.make_turn(session, "I live in Porto.")
-    run = services.schedule(turn, now=timezone.now())
+    run = runs.schedule(turn, now=timezone.now())
     assert run is not None
     past = timezone.now() - timedelta(seconds=1)
-    Run.objects.update(state="running", attempt=services.MAX_ATTEMPTS, lease_until=past)
+    Run.objects.update(state="running", attempt=runs.MAX_ATTEMPTS, lease_until=past)
     services.extract(run.pk, clock=timezone.now)
     run.refresh_from_db()
     assert (run.state, run.error_code) == ("failed", "crashed")
@@ -305,11 +305,11 @@ def test_e07_a_run_that_took_its_worker_down_each_time_is_parked(session: Sessio
 
 def test_e01_the_sweep_finds_runs_whose_task_was_lost(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     turn, _message = factories.make_turn(session, "I live in Porto.")
-    services.schedule(turn, now=timezone.now())
+    runs.schedule(turn, now=timezone.now())
     enqueued: list[object] = []
-    monkeypatch.setattr(services, "enqueue", lambda function, object_id: enqueued.append(object_id))
-    assert services.sweep(now=timezone.now()) == 0
-    assert services.sweep(now=timezone.now() + timedelta(minutes=1)) == 1
+    monkeypatch.setattr(runs, "enqueue", lambda function, object_id: enqueued.append(object_id))
+    assert runs.sweep(now=timezone.now()) == 0
+    assert runs.sweep(now=timezone.now() + timedelta(minutes=1)) == 1
     assert enqueued == [Run.objects.get().pk]
 
 
@@ -326,21 +326,21 @@ def test_e04a_times_are_shown_in_the_member_s_zone(
 
 def test_f13_with_the_kill_switch_nothing_is_extracted(session: Session, settings: Any) -> None:
     turn, _message = factories.make_turn(session, "I live in Porto.")
-    run = services.schedule(turn, now=timezone.now())
+    run = runs.schedule(turn, now=timezone.now())
     assert run is not None
     settings.AGENT_MEMORY_KILL_SWITCH = "On "
     services.extract(run.pk, clock=timezone.now)
     run.refresh_from_db()
     assert (run.state, run.error_code) == ("skipped", "kill_switch")
     later, _message = factories.make_turn(session, "I live in Rome.")
-    assert services.schedule(later, now=timezone.now()) is None
+    assert runs.schedule(later, now=timezone.now()) is None
 
 
 def test_a_missing_keyring_is_noticed_before_the_model_is_called(
     session: Session, model_server: Script, settings: Any
 ) -> None:
     turn, _message = factories.make_turn(session, "I live in Porto.")
-    run = services.schedule(turn, now=timezone.now())
+    run = runs.schedule(turn, now=timezone.now())
     assert run is not None
     settings.KEYRING_JSON, settings.KEYRING_FILE = "", None
     services.extract(run.pk, clock=timezone.now)

@@ -73,7 +73,8 @@ def withdraw(number: int, start: Callable[[], object], scope: Any, given: Answer
     consented, actor = open_for_member(scope), User.objects.get(pk=scope.user_id)
     start()
     if number == 0:
-        time.sleep(given["after"])
+        while Fact.objects.for_scope(scope).count() < given["after"]:
+            time.sleep(0.01)
         withdraw_consent(scope=scope, actor=actor, now=timezone.now(), surface="memoryTab")
         return {"rows": Fact.objects.for_scope(scope).count()}
     keys = scope_keys_for_writing(scope)

@@ -164,7 +164,7 @@ def test_f11_edits_and_deletions_of_one_fact_have_one_winner(race: Race, scope: 
 
 
 def test_f01_nothing_is_written_after_a_withdrawal_has_answered(race: Race, scope: Scope) -> None:
-    answers = race("withdraw", after=0.15)
+    answers = race("withdraw", after=5)
     withdrawn, writers = answers[0], answers[1:]
     assert {writer["told"] for writer in writers} == {"withdrawn"}
     assert Fact.objects.filter(status__in=LIVE).count() == withdrawn["rows"] > 0

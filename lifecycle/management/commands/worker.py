@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from extraction.services import sweep
+from extraction.runs import sweep
 from jobs.supervisor import Supervisor
 
 
