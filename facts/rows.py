@@ -1,14 +1,14 @@
 """One fact of the Memory tab in words (F09): status, meaning, instants and sources. Reads and writes nothing."""
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import cache
 from typing import Final
 
-from django.utils import timezone
-from django.utils.formats import date_format
+from django.utils import dateformat, timezone
+from django.utils.formats import get_format
 from django.utils.functional import Promise
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
@@ -83,6 +83,26 @@ class Row:
         return "expired" if self.listed.expired else self.listed.row.status
 
 
+class Calendar:
+    """Says aware instants in the current zone and language; a day, which many instants share, is said once."""
+
+    def __init__(self) -> None:
+        self._day, self._exact = str(get_format("DATE_FORMAT")), str(get_format("DATETIME_FORMAT"))
+        self._days: dict[date, str] = {}
+        self.moment = cache(self._moment)
+
+    def _moment(self, at: datetime) -> Moment:
+        local = timezone.localtime(at)
+        day = self._days.get(local.date())
+        if day is None:
+            day = self._days[local.date()] = dateformat.format(local, self._day)
+        if self._exact.startswith(self._day):  # as in most languages; only the time is left to say
+            exact = day + dateformat.format(local, self._exact.removeprefix(self._day))
+        else:
+            exact = dateformat.format(local, self._exact)
+        return Moment(local.isoformat(timespec="seconds"), exact, local.tzname() or "", day)
+
+
 @dataclass(frozen=True, slots=True)
 class Speaker:
     """Says facts in the language and zone of one request, and what many of them share only once."""
@@ -91,12 +111,12 @@ class Speaker:
     acts: bool  # memory is on and can be used
     may_edit: bool
     kinds: Mapping[str, str]
-    moment: Callable[[datetime], Moment]
+    calendar: Calendar
 
     @classmethod
     def of_request(cls, *, now: datetime, acts: bool, may_edit: bool) -> "Speaker":
         kinds = {kind.value: str(kind.label) for kind in Fact.Type}
-        return cls(now, acts, may_edit, kinds, cache(moment))
+        return cls(now, acts, may_edit, kinds, Calendar())
 
     def row(self, fact: ListedFact, sides: Sequence[ListedFact], sources: tuple[Source, ...]) -> Row:
         """Return the fact in words; `sides` are the live facts of its type and key, itself among them."""
@@ -113,8 +133,8 @@ class Speaker:
             label=opened.label if opened else "",
             body=opened.body if opened else "",
             meaning=meaning,
-            since=self.moment(row.created_at),
-            expires=self.moment(row.expires_at),
+            since=self.calendar.moment(row.created_at),
+            expires=self.calendar.moment(row.expires_at),
             expires_in=_expires_in(row.expires_at - self.now),
             percent=str(round(row.confidence * 100)),
             sources=sources,
@@ -131,13 +151,6 @@ class Speaker:
         if not self.acts:
             return "paused", _("Not used now: memory is off.")
         return "active", _("Used in your next conversations with this agent.")
-
-
-def moment(at: datetime) -> Moment:
-    """Say an aware instant in the current zone."""
-    local = timezone.localtime(at)
-    exact, day = date_format(local, "DATETIME_FORMAT"), date_format(local, "DATE_FORMAT")
-    return Moment(local.isoformat(timespec="seconds"), exact, local.tzname() or "", day)
 
 
 def _unreadable(fact: ListedFact) -> str:

@@ -20,7 +20,7 @@ from consent.services import TEXT_VERSION, consent_of
 from conversations.access import sessions_for
 from conversations.models import Message
 from facts.models import LIFETIME, TOMBSTONE_KEPT
-from facts.rows import Row, Source, Speaker, moment
+from facts.rows import Calendar, Row, Source, Speaker
 from facts.selection import Choice, Selection
 from facts.services import MAX_BODY, MAX_LIVE, ListedFact, list_facts
 
@@ -148,11 +148,11 @@ def read_tab(user: User, access: AgentAccess, *, now: datetime, selection: Selec
 def _sources(user: User, agent: Agent, message_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Source]:
     """Return those messages that still exist in a live session that the member may read."""
     found = Message.objects.filter(pk__in=list(message_ids), session__in=sessions_for(user, agent))
-    organization, address, said = agent.organization.slug, cache(reverse), cache(moment)
+    organization, address, calendar = agent.organization.slug, cache(reverse), Calendar()
     sources = {}
     for message, session, at in found.values_list("pk", "session_id", "at"):
         page = address("chat-session", args=(organization, agent.slug, session))
-        sources[message] = Source(f"{page}#message-{message}", said(at).exact)
+        sources[message] = Source(f"{page}#message-{message}", calendar.moment(at).exact)
     return sources
 
 
