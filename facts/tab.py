@@ -3,15 +3,13 @@
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from functools import cache
 from urllib.parse import urlsplit
 
 from django.urls import reverse
-from django.utils.text import Truncator
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
 
 from accounts.models import User
 from agents.access import AgentAccess
@@ -22,6 +20,7 @@ from consent.services import TEXT_VERSION, consent_of
 from conversations.access import sessions_for
 from conversations.models import Message
 from facts.models import LIFETIME, TOMBSTONE_KEPT
+from facts.rows import Calendar, Row, Source, Speaker
 from facts.selection import Choice, Selection
 from facts.services import MAX_BODY, MAX_LIVE, ListedFact, list_facts
 
@@ -32,50 +31,6 @@ class State(StrEnum):
     NEVER = "never"
     GRANTED = "granted"
     WITHDRAWN = "withdrawn"
-
-
-_ALONE: Final = gettext_lazy(
-    "Not used: the fact it disagreed with is no longer there. To use this one, edit it; saving the same text changes "
-    "nothing. You can also delete it or leave it."
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One cited message; `url` is empty when it was removed or the member may no longer read it."""
-
-    url: str
-    at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One listed fact; `shown_as` is its status, or `expired` or `paused`, for words, icon and color."""
-
-    listed: ListedFact
-    shown_as: str
-    meaning: str
-    percent: int
-    expires_in: str
-    sources: tuple[Source, ...]
-    editable: bool
-
-    @property
-    def id(self) -> uuid.UUID:
-        return self.listed.row.pk
-
-    @property
-    def id_text(self) -> str:
-        return str(self.id)
-
-    @property
-    def status(self) -> str:
-        """The status by which the list is filtered."""
-        return "expired" if self.listed.expired else self.listed.row.status
-
-    @property
-    def edited(self) -> bool:
-        return self.listed.row.supersedes_id is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +123,14 @@ def read_tab(user: User, access: AgentAccess, *, now: datetime, selection: Selec
     listed = list_facts(scope, now=now)
     sources = _sources(user, access.agent, {source for fact in listed for source in fact.row.source_ids})
     sides = _sides(listed)
-    rows = tuple(_row(fact, sides, sources, acts=acts, may_edit=may_edit, now=now) for fact in listed)
+    speaker = Speaker.of_request(now=now, acts=acts, may_edit=may_edit)
+    gone = Source()
+    rows = tuple(
+        speaker.row(
+            fact, sides.get(_slot(fact), ()), tuple(sources.get(source, gone) for source in fact.row.source_ids)
+        )
+        for fact in listed
+    )
     return Tab(
         agent=access.agent,
         state=state,
@@ -186,11 +148,12 @@ def read_tab(user: User, access: AgentAccess, *, now: datetime, selection: Selec
 def _sources(user: User, agent: Agent, message_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, Source]:
     """Return those messages that still exist in a live session that the member may read."""
     found = Message.objects.filter(pk__in=list(message_ids), session__in=sessions_for(user, agent))
-    organization = agent.organization.slug
-    return {
-        message: Source(f"{reverse('chat-session', args=[organization, agent.slug, session])}#message-{message}", at)
-        for message, session, at in found.values_list("pk", "session_id", "at")
-    }
+    organization, address, calendar = agent.organization.slug, cache(reverse), Calendar()
+    sources = {}
+    for message, session, at in found.values_list("pk", "session_id", "at"):
+        page = address("chat-session", args=(organization, agent.slug, session))
+        sources[message] = Source(f"{page}#message-{message}", calendar.moment(at).exact)
+    return sources
 
 
 # --- what disagrees with what -----------------------------------------------------------------------------------------
@@ -247,64 +210,3 @@ def _group(rows: tuple[Row, ...], *, may_edit: bool) -> Group:
         edit = _("Edit one: its new text becomes active, beside any other active one. Delete what is wrong.")
         return Group(rows, title, f"{edit} {delete} {_('Or leave it: nothing changes by itself until they expire.')}")
     return Group(rows, title, f"{delete} {_('Editing is possible only while memory is on and you may change it.')}")
-
-
-# --- one row ----------------------------------------------------------------------------------------------------------
-
-
-def _row(
-    fact: ListedFact, sides: Sides, sources: Mapping[uuid.UUID, Source], *, acts: bool, may_edit: bool, now: datetime
-) -> Row:
-    row = fact.row
-    if fact.expired:
-        shown_as, meaning = "expired", _("Not used: it has expired and is removed tonight.")
-    elif row.status != "active":
-        shown_as, meaning = row.status, _disagreement(fact, sides[_slot(fact)])
-    elif fact.opened is None:
-        shown_as, meaning = "paused", _unreadable(fact)
-    elif not acts:
-        shown_as, meaning = "paused", _("Not used now: memory is off.")
-    else:
-        shown_as, meaning = "active", _("Used in your next conversations with this agent.")
-    return Row(
-        listed=fact,
-        shown_as=shown_as,
-        meaning=meaning,
-        percent=round(row.confidence * 100),
-        expires_in=_expires_in(row.expires_at - now),
-        sources=tuple(sources.get(source, Source("")) for source in row.source_ids),
-        editable=may_edit and not fact.expired and fact.opened is not None,
-    )
-
-
-def _unreadable(fact: ListedFact) -> str:
-    """Tell a missing key, which may come back, from a record that does not open though the key is there."""
-    if fact.key_problem:
-        return _("Not used: it cannot be decrypted now.")
-    return _("Not used: its stored record does not open, though the key is there. Tell the operator.")
-
-
-def _disagreement(fact: ListedFact, sides: Sequence[ListedFact]) -> str:
-    """Say what a fact that was set aside disagrees with, in the words of the others."""
-    others = [other for other in sides if other.row.pk != fact.row.pk]
-    if not others:
-        return str(_ALONE)
-    first = others[0].opened
-    quoted = f"“{Truncator(first.body).chars(80)}”" if first else _("a fact that cannot be decrypted now")
-    more = len(others) - 1
-    if not more:
-        return _("Not used: it disagrees with %(fact)s") % {"fact": quoted}
-    say = ngettext(
-        "Not used: it disagrees with %(fact)s and %(n)d other",
-        "Not used: it disagrees with %(fact)s and %(n)d others",
-        more,
-    )
-    return say % {"fact": quoted, "n": more}
-
-
-def _expires_in(left: timedelta) -> str:
-    if left <= timedelta(0):
-        return _("expired, removed tonight")
-    if left.days == 0:
-        return _("in less than a day")
-    return ngettext("in %(days)d day", "in %(days)d days", left.days) % {"days": left.days}

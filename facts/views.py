@@ -20,13 +20,15 @@ from accounts.requests import MemberRequest, posted_text, text_problem
 from agents.access import AgentAccess, agent_for
 from consent.services import GrantRefused, grant_consent, withdraw_consent
 from encryption.services import KeyUnavailable
+from facts.drawing import draw
 from facts.history import read_history
 from facts.meanwhile import Meanwhile, what_became_of
 from facts.models import TOMBSTONE_KEPT, Fact
 from facts.preview import read_preview
+from facts.rows import Row
 from facts.selection import Selection
 from facts.services import ChangedMeanwhile, MemoryClosed, SameAsAnother, delete_fact, edit_fact
-from facts.tab import Row, Tab, read_tab, scope_of
+from facts.tab import Tab, read_tab, scope_of
 from screening.text import UnacceptableText
 
 SURFACE: Final = "memoryTab"
@@ -183,6 +185,7 @@ def _tab(
     tab = _read(request, access)
     shown = {
         "tab": tab,
+        "blocks": draw(tab),
         "agent": access.agent,
         "problem": problem,
         "notice": notice,
@@ -202,12 +205,11 @@ def _form(
     row = tab.row(fact_id)
     if row is None or row.listed.expired:
         return _changed_meanwhile(request, access, fact_id)
-    if row.listed.opened is None and not problem:
+    if not row.readable and not problem:
         return _tab(
             request, access, status=503, problem=_("This fact cannot be decrypted now, so it cannot be edited.")
         )
-    stored = row.listed.opened.body if row.listed.opened else ""
-    typed = request.POST.get("body", "") if request.method == "POST" else stored
+    typed = request.POST.get("body", "") if request.method == "POST" else row.body
     shown = {"tab": tab, "agent": access.agent, "row": row, "typed": typed, "problem": problem}
     template = "facts/_edit.html" if request.htmx else "facts/edit.html"
     return _target(request, render(request, template, shown, status=status), _spot(row))

@@ -40,11 +40,21 @@
     }
   });
 
+  // A form of the list is fetched into its row. One listener for all: 400 links need neither attributes nor handlers.
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest(".fact-actions a");
+    const elsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
+    if (link && window.htmx && !elsewhere && !event.defaultPrevented) {
+      event.preventDefault();
+      htmx.ajax("GET", link.getAttribute("href"), { source: link, target: link.closest(".fact"), swap: "outerHTML" });
+    }
+  });
+
   document.addEventListener("htmx:afterSettle", (event) => {
     document.querySelectorAll("textarea[data-limit]").forEach(count);
     if (!quiet(event) && document.activeElement === document.body) {
       const wanted = document.querySelector("main [autofocus]");
-      (wanted || document.getElementById(place)?.querySelector("a.button, button:not(:disabled)"))?.focus();
+      (wanted || document.getElementById(place)?.querySelector(".fact-actions a, a.button, button:not(:disabled)"))?.focus();
     }
   });
 
