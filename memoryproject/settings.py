@@ -142,11 +142,14 @@ LOGIN_REDIRECT_URL = "agents"
 LOGOUT_REDIRECT_URL = "login"
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 1  # hours
-AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # tries during the pause neither prolong it nor are kept
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # others on the same network are not paused
+AXES_USERNAME_FORM_FIELD = "username"
+AXES_USERNAME_CALLABLE = "accounts.sign_in.attempted_address"
+AXES_HANDLER = "accounts.sign_in.FailedSignIns"
 AXES_LOCKOUT_TEMPLATE = "accounts/locked.html"
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
-AXES_SENSITIVE_PARAMETERS: list[str] = []
 # Sign-in is by a partly unique e-mail address: a deleted user's address is free again (I01).
 SILENCED_SYSTEM_CHECKS = ["auth.W004"]
 
