@@ -3,6 +3,7 @@
 from datetime import timedelta
 from typing import Final
 
+from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
@@ -19,7 +20,8 @@ WORKER_SILENT_AFTER: Final = timedelta(seconds=60)
 
 
 def healthz(request: HttpRequest) -> JsonResponse:
-    return JsonResponse({"status": "alive"})
+    """Answer as long as the process does; with the name that whoever started it gave it."""
+    return JsonResponse({"status": "alive"} | ({"instance": settings.INSTANCE} if settings.INSTANCE else {}))
 
 
 def checks() -> dict[str, str]:
