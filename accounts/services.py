@@ -22,6 +22,9 @@ class LastOwner(Exception):
 class UnknownTimeZone(ValueError):
     """The name is in no IANA time zone database."""
 
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name!r} is no time zone; use a name like Europe/Berlin, America/New_York or UTC.")
+
 
 @dataclass(frozen=True, slots=True)
 class NewKey:
