@@ -43,9 +43,10 @@ class Command(BaseCommand):
         if settings.PRODUCTION:
             raise CommandError("quickstart is for one machine; in production start web and worker by themselves.")
         running: list[processes.Running] = []
+        self._stopping = False
         try:
             for number in STOPPING:  # a shell's background jobs start with SIGINT ignored
-                signal.signal(number, _interrupt)
+                signal.signal(number, self._interrupt)
             with processes.claimed_port(options["port"]) as port:
                 self._run(options, port, running)
         except (processes.StartFailed, BadSetup) as error:
@@ -53,7 +54,7 @@ class Command(BaseCommand):
         except KeyboardInterrupt:
             self.stderr.write("Stopping.")
         finally:
-            _ignore_signals()
+            self._stopping = True
             for process in reversed(running):
                 processes.end(process)
 
@@ -150,12 +151,19 @@ class Command(BaseCommand):
         """Return never: end with a process of ours that ended, and put the embedded database back when it is gone."""
         answered = True
         for second in itertools.count():
+            if self._stopping:  # an interruption just when a process is forked is swallowed by Python
+                raise KeyboardInterrupt
             time.sleep(1)
             for process in running:
                 if process.ended():
                     raise processes.StartFailed(f"The {process.name} process ended; its log is {process.log}.")
             if second % DATABASE_EVERY == 0:
                 answered = self._watch_database(answered)
+
+    def _interrupt(self, *_: Any) -> None:
+        if not self._stopping:  # a second signal must not cut the stopping short
+            self._stopping = True
+            raise KeyboardInterrupt
 
     def _watch_database(self, answered: bool) -> bool:
         answers = quickstart.database_answers()
@@ -167,16 +175,6 @@ class Command(BaseCommand):
         elif answered and not answers:
             self._say("PostgreSQL does not answer; web and worker wait for it.")
         return answers
-
-
-def _ignore_signals() -> None:
-    for number in STOPPING:
-        signal.signal(number, signal.SIG_IGN)
-
-
-def _interrupt(*_: Any) -> None:
-    _ignore_signals()  # stopping is under way: a second signal must not cut it short
-    raise KeyboardInterrupt
 
 
 def _port(text: str) -> int:
