@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import available_timezones
@@ -13,6 +14,9 @@ from audit.services import record
 from screening.text import clean_text
 
 KEY_PREFIX = "mp_"
+RIGHTS = frozenset({"is_staff", "is_superuser"})
+FLAGS = RIGHTS | {"is_active"}
+TEXTS = {"email": 254, "name": 120, "time_zone": 64, "language": 16}  # columns of text and their characters
 
 
 class LastOwner(Exception):
@@ -21,6 +25,13 @@ class LastOwner(Exception):
 
 class UnknownTimeZone(ValueError):
     """The name is in no IANA time zone database."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name!r} is no time zone; use a name like Europe/Berlin, America/New_York or UTC.")
+
+
+class NotSuperuser(Exception):
+    """Only a superuser gives or takes staff rights, or changes a superuser."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +71,36 @@ def create_user(
     user = User.objects.create_user(email, password, name=clean_name, is_staff=staff, time_zone=time_zone)
     record("user.create", actor=actor, subject_user_id=user.id)
     return user
+
+
+@transaction.atomic
+def update_user(*, user: User, changes: Mapping[str, str | bool], actor: User) -> User:
+    """Change columns of a user; the audit names them, and of flags the new value, never a text.
+
+    Raises NotSuperuser, UnknownTimeZone, UnacceptableText, or IntegrityError when a live account has the address.
+    """
+    row = User.objects.get_queryset().select_for_update(no_key=True).get(pk=user.pk)
+    clean = {name: _clean(name, value) for name, value in changes.items()}
+    changed = {name: value for name, value in clean.items() if getattr(row, name) != value}
+    if not actor.is_superuser and (row.is_superuser or RIGHTS & changed.keys()):
+        raise NotSuperuser
+    if not changed:
+        return row
+    for name, value in changed.items():
+        setattr(row, name, value)
+    row.save(update_fields=list(changed))
+    flags = {name: value for name, value in changed.items() if isinstance(value, bool)}
+    record("user.update", actor=actor, subject_user_id=row.id, details={"changed": ", ".join(sorted(changed)), **flags})
+    return row
+
+
+def _clean(name: str, value: str | bool) -> str | bool:
+    if name in FLAGS:
+        return bool(value)
+    text = clean_text(str(value), max_length=TEXTS[name], single_line=True, allow_empty=name == "name")
+    if name == "time_zone" and text not in available_timezones():
+        raise UnknownTimeZone(text)
+    return User.objects.normalize_email(text.strip()) if name == "email" else text
 
 
 def _lock(organization: Organization) -> None:

@@ -23,7 +23,8 @@ def check_keyring(**_options: Any) -> list[Error]:
     from encryption.sources import load_source
 
     try:
-        source = load_source()
+        load_source()
+        unopened = _unopened()
     except KeyringError as error:
         return [Error(str(error), id=f"encryption.E_{error.code.upper()}")]
     return [
@@ -32,23 +33,20 @@ def check_keyring(**_options: Any) -> list[Error]:
             hint="Put it back from the keyring's backup: manage.py memory_keys import FILE.",
             id="encryption.E_UNKNOWN_KEK",
         )
-        for kek_id, count in _wrapping().items()
-        if not source.holds(kek_id)
+        for kek_id, count in unopened.items()
     ]
 
 
-def _wrapping() -> dict[str, int]:
-    """Return how many keys each key-encryption key wraps; nothing when no database answers."""
+def _unopened() -> dict[str, int]:
+    """Return how many stored keys the keyring does not open, by their KEK; nothing when no database answers."""
     from django.db import DatabaseError, InterfaceError, connection
-    from django.db.models import Count
     from psycopg_pool import PoolTimeout
 
-    from encryption.models import OrganizationKey
+    from encryption.rotation import unopened
 
     opened_here = connection.connection is None
     try:
-        usable = OrganizationKey.objects.exclude(state=OrganizationKey.State.DESTROYED)
-        return dict(usable.values_list("kek_id").annotate(Count("pk")).order_by("kek_id"))
+        return unopened()
     except (DatabaseError, InterfaceError, PoolTimeout):
         return {}
     finally:

@@ -87,6 +87,32 @@ def wrapped_under(kek_id: str) -> int:
     return usable_keys().filter(kek_id=kek_id).count()
 
 
+def unopened() -> dict[str, int]:
+    """Return how many keys wait under each KEK that is not here, or is another one of that name; none is good.
+
+    One key of each KEK is opened with the keyring; a key service is not asked. Raises KeyringError.
+    """
+    source = sources.load_source()
+    try:
+        ring = sources.keyring()
+    except KeyringError:
+        ring = Keyring("", {})  # a deployment with a key service needs none
+    wraps = Counter(usable_keys().order_by().values_list("kek_id", flat=True))
+    return {
+        kek_id: count
+        for kek_id, count in sorted(wraps.items())
+        if not source.holds(kek_id) or (ring.holds(kek_id) and not _opens_one(ring, kek_id))
+    }
+
+
+def _opens_one(ring: Keyring, kek_id: str) -> bool:
+    row = usable_keys().filter(kek_id=kek_id).first()
+    try:
+        return row is None or bool(unwrap_row(ring, row))
+    except KeyUnavailable:
+        return False
+
+
 def to_rewrap(*, every: bool = False) -> QuerySet[OrganizationKey]:
     """Return the keys under another KEK than the primary one; all, when the primary changed inside a key service."""
     return usable_keys() if every else usable_keys().exclude(kek_id=sources.load_source().primary_id)

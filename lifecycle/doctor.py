@@ -12,9 +12,15 @@ STUCK_AFTER = timedelta(hours=1)
 
 
 def findings() -> Iterator[tuple[str, list[str]]]:
-    """Yield each check's name and what is wrong; an empty list is good."""
+    """Yield each check's name and what is wrong; an empty list is good. Without a database there is only the first."""
+    parts = health.checks()
+    yield (
+        "deployment",
+        [f"{part}: {state}" for part, state in parts.items() if state not in ("ok", "unknown") and part != "worker"],
+    )
+    if not parts["database"] == parts["migrations"] == "ok":
+        return
     checks: dict[str, Callable[[], list[str]]] = {
-        "deployment": _deployment,
         "cap": fact_checks.cap,
         "uniqueness": fact_checks.uniqueness,
         "decryptability": fact_checks.decryptability,
@@ -30,10 +36,6 @@ def findings() -> Iterator[tuple[str, list[str]]]:
     }
     for name, check in checks.items():
         yield name, check()
-
-
-def _deployment() -> list[str]:
-    return [f"{part}: {state}" for part, state in health.checks().items() if state != "ok" and part != "worker"]
 
 
 def _backlog() -> list[str]:

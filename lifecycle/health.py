@@ -3,13 +3,15 @@
 from datetime import timedelta
 from typing import Final
 
-from django.db import DatabaseError, connection
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
 from psycopg_pool import PoolTimeout
 
 from encryption.keys import KeyringError
+from encryption.rotation import unopened
 from encryption.sources import load_source
 from jobs.models import Heartbeat
 from jobs.supervisor import BEAT
@@ -18,25 +20,32 @@ WORKER_SILENT_AFTER: Final = timedelta(seconds=60)
 
 
 def healthz(request: HttpRequest) -> JsonResponse:
-    return JsonResponse({"status": "alive"})
+    """Answer as long as the process does; with the name that whoever started it gave it."""
+    return JsonResponse({"status": "alive"} | ({"instance": settings.INSTANCE} if settings.INSTANCE else {}))
 
 
 def checks() -> dict[str, str]:
     """Return what is wrong by part; `ok` where nothing is."""
     found = {"database": "ok", "migrations": "ok", "keyring": "ok", "worker": "ok"}
     try:
+        load_source()
+    except KeyringError as error:
+        found["keyring"] = error.code
+    try:
         executor = MigrationExecutor(connection)
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-            found["migrations"] = "not applied: run manage.py migrate"
+            # Without its tables nothing below can be asked.
+            return found | {"migrations": "not applied: run manage.py migrate", "worker": "unknown"}
+        if found["keyring"] == "ok" and (lost := unopened()):
+            count, ids = sum(lost.values()), ", ".join(lost)
+            found["keyring"] = f"does not open {count} organization keys, which need {ids}: put the right one back"
         beat = Heartbeat.objects.filter(name=BEAT).first()
         if beat is None or timezone.now() - beat.at > WORKER_SILENT_AFTER:
             found["worker"] = "no sign of life for a minute: start manage.py worker"
-    except (DatabaseError, PoolTimeout):
+    except (DatabaseError, InterfaceError, PoolTimeout):
         found["database"] = "cannot be reached"
         found["migrations"] = found["worker"] = "unknown"
-    try:
-        load_source()
-    except KeyringError as error:
+    except KeyringError as error:  # it was replaced just now
         found["keyring"] = error.code
     return found
 

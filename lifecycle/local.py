@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,12 @@ NO_DATABASE = frozenset({"help", "--help", "version", "--version", "makemessages
 def data_dir() -> Path:
     """Return the data folder: `--data-dir` of the command line, else MEMORYPROJECT_DATA_DIR, else the default."""
     return postgres.default_data_dir()
+
+
+def data_dir_option() -> str:
+    """Return what a command line needs behind it to mean this data folder; nothing for the default one."""
+    folder = data_dir()
+    return "" if folder == postgres.usual_data_dir() else f" --data-dir {shlex.quote(str(folder))}"
 
 
 def dsn(folder: Path) -> str:
@@ -78,34 +85,33 @@ def prepare(folder: Path) -> list[str]:
     return said
 
 
-def _option(arguments: Sequence[str], name: str) -> str | None:
-    for position, argument in enumerate(arguments):
-        if argument == name and position + 1 < len(arguments):
-            return arguments[position + 1]
-        if argument.startswith(f"{name}="):
-            return argument.partition("=")[2]
-    return None
+def embedded() -> bool:
+    """Whether the database is the embedded one."""
+    return not os.environ.get("DATABASE_URL", "").strip()
 
 
 @contextmanager
-def database_for(arguments: Sequence[str]) -> Iterator[None]:
-    """Keep the embedded PostgreSQL up while a management command runs, unless DATABASE_URL names another one."""
-    folder = _option(arguments, "--data-dir")
-    if folder:
-        os.environ["MEMORYPROJECT_DATA_DIR"] = str(Path(folder).expanduser().resolve())
+def database_for(arguments: Sequence[str], *, production: bool) -> Iterator[None]:
+    """Keep the embedded PostgreSQL up while a command runs, unless DATABASE_URL names another. Raises PostgresError.
+
+    In production nothing is started and nothing written.
+    """
     command = arguments[1] if len(arguments) > 1 else "help"
-    production = os.environ.get("MEMORYPROJECT_MODE", "").strip() == "production"
-    if command in NO_DATABASE or production or os.environ.get("DATABASE_URL", "").strip():
-        if not production:
-            prepare_quietly()
+    if production:
         yield
-        return
-    try:
+    elif command in NO_DATABASE or not embedded():
+        prepare_quietly()
+        yield
+    else:
         with postgres.lease(data_dir(), say=_say):
             prepare_quietly()
             yield
-    except postgres.PostgresError as error:
-        sys.exit(f"memoryproject: {error}")
+
+
+def revive() -> None:
+    """Start the embedded server again, which died under the lease of this process. Raises PostgresError."""
+    with postgres.lease(data_dir(), say=_say):
+        pass  # the command's own lease keeps it up
 
 
 def prepare_quietly() -> None:

@@ -27,6 +27,7 @@ __all__ = [
     "lease",
     "lease_for_tests",
     "stop",
+    "usual_data_dir",
 ]
 
 DATABASE = "memoryproject"
@@ -36,6 +37,11 @@ def default_data_dir() -> Path:
     """Return the data folder: MEMORYPROJECT_DATA_DIR, or `memoryproject` in the user's XDG data folder (X01)."""
     if stated := os.environ.get("MEMORYPROJECT_DATA_DIR"):
         return Path(stated).expanduser().absolute()
+    return usual_data_dir()
+
+
+def usual_data_dir() -> Path:
+    """Return the data folder of those who name none."""
     base = Path(os.environ.get("XDG_DATA_HOME", ""))
     # A relative XDG path is to be ignored; it could also lead into a checkout.
     return (base if base.is_absolute() else Path.home() / ".local" / "share") / "memoryproject"

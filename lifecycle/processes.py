@@ -9,7 +9,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
@@ -33,9 +33,27 @@ def free_port(wanted: int) -> int:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", wanted))
+        except PermissionError:
+            raise StartFailed(f"Port {wanted} needs more rights than yours; choose one from 1024 up.") from None
         except OSError:
             raise StartFailed(f"Port {wanted} is in use; choose another one with --port.") from None
         return int(probe.getsockname()[1])
+
+
+@contextlib.contextmanager
+def claimed_port(wanted: int) -> Iterator[int]:
+    """Keep a port (0: any free one) from every other quickstart of this machine. Raises StartFailed when it is taken.
+
+    Granian would share its port with another one, half of the requests each, and listens only when all is prepared.
+    The claim is a socket in Linux's abstract namespace: it has no file, and ends with this process however that ends.
+    """
+    port = free_port(wanted)
+    with socket.socket(socket.AF_UNIX) as claim:
+        try:
+            claim.bind(f"\0memoryproject/port/{port}")
+        except OSError:
+            raise StartFailed(f"Port {port} is in use by another quickstart; choose another with --port.") from None
+        yield port
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +97,25 @@ def start_worker(logs: Path) -> Running:
     return _start("worker", [sys.executable, str(BASE_DIR / "manage.py"), "worker"], logs=logs, environment={})
 
 
-def start_web(logs: Path, *, port: int) -> Running:
-    """Start granian on loopback: plain WSGI with many blocking threads."""
+def start_web(logs: Path, *, port: int, instance: str) -> Running:
+    """Start granian on loopback: plain WSGI with many blocking threads. Raises StartFailed when something is there."""
+    free_port(port)
     command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port)]
     command += ["--workers", "1", "--blocking-threads", str(THREADS), "--no-ws", "--log-level", "warning"]
     command += ["memoryproject.wsgi:application"]
-    return _start("web", command, logs=logs, environment={"MEMORYPROJECT_DATABASE_POOL": str(POOL)})
+    environment = {"MEMORYPROJECT_DATABASE_POOL": str(POOL), "MEMORYPROJECT_INSTANCE": instance}
+    return _start("web", command, logs=logs, environment=environment)
 
 
-def wait_until_answers(url: str, running: Running, *, seconds: float = 30.0) -> None:
-    """Return when `url` answers 200. Raises StartFailed."""
+def wait_until_answers(url: str, running: Running, *, instance: str = "", seconds: float = 30.0) -> None:
+    """Return when `url` answers 200. Raises StartFailed, also when it is not the `instance` that we started."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and not running.ended():
         try:
             with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310 (loopback)
                 if answer.status == 200:
+                    if instance.encode() not in answer.read(1000):
+                        raise StartFailed(f"Another server answers at {url}; choose another port with --port.")
                     return
         except (urllib.error.URLError, OSError):
             time.sleep(0.1)

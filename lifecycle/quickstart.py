@@ -3,12 +3,14 @@
 import json
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
+from django.db import InterfaceError, OperationalError, connection
 from django.utils import timezone
 
 from accounts.models import ApiKey, Membership, User
@@ -28,6 +30,9 @@ DEMO: Final = Path(__file__).resolve().parent / "demo"
 DEMO_USER: Final = "ana@acme.example"
 QUESTION: Final = "Where do I live, and what can't I eat?"
 
+KEY_NAME: Final = "quickstart"
+SETTING_UP: Final = 0x6D656D6F7279  # the advisory lock of those who set a database up
+
 type Step = Callable[[int, int], object]
 
 
@@ -41,6 +46,30 @@ class Demo:
     @property
     def scope(self) -> Scope:
         return Scope(self.agent.organization_id, self.user.pk, self.agent.pk)
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Let one process at a time set this database up: two first starts would both make the tables."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [SETTING_UP])
+    try:
+        yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [SETTING_UP])
+
+
+def database_answers() -> bool:
+    """Whether the connection of this process works; after a no it is made anew by the next question."""
+    try:
+        connection.ensure_connection()
+        if connection.is_usable():
+            return True
+    except (OperationalError, InterfaceError):
+        pass
+    connection.close()
+    return False
 
 
 def apply_demo() -> tuple[Applied, Demo]:
@@ -83,15 +112,16 @@ def next_block(scope: Scope) -> str:
 
 
 def first_key(applied: Applied) -> tuple[str, str | None] | None:
-    """Return (prefix, secret) of the quickstart key; the secret only when it was made just now."""
+    """Return (prefix, secret) of quickstart's own key; the secret only when it was made just now."""
     for user in applied.users.values():
         membership = Membership.objects.filter(user=user).select_related("organization").first()
         if membership is None:
             continue
-        key = ApiKey.objects.filter(user=user, organization=membership.organization, revoked_at__isnull=True).first()
+        mine = ApiKey.objects.usable(timezone.now()).filter(organization=membership.organization, user=user)
+        key = mine.filter(name=KEY_NAME).order_by("-created_at").first()
         if key is not None:
             return key.prefix, None
-        made = create_api_key(organization=membership.organization, user=user, name="quickstart")
+        made = create_api_key(organization=membership.organization, user=user, name=KEY_NAME)
         return made.row.prefix, made.secret
     return None
 
@@ -104,6 +134,10 @@ class Asked:
     memory: str
     facts_used: int
     block_was_used: bool
+
+    @property
+    def without_memory(self) -> bool:
+        return self.facts_used == 0 and self.memory != "used"
 
 
 def ask_once(demo: Demo, url: str) -> Asked:

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from django.conf import settings
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from accounts.models import Membership, Organization, User
-from accounts.services import UnknownTimeZone, create_organization, create_user, set_membership
+from accounts.services import LastOwner, UnknownTimeZone, create_organization, create_user, set_membership
 from agents.models import Agent, Provider
 from agents.permissions import CODENAMES, grant
 from agents.providers import BadProvider
@@ -77,6 +79,10 @@ def apply_setup(data: Mapping[str, Any]) -> Applied:
                 apply(entry, applied)
             except (BadProvider, UnacceptableText, UnknownTimeZone) as error:
                 raise entry.bad(str(error)) from None
+            except LastOwner:
+                raise entry.bad(
+                    "this would leave the organization without an owner; make somebody else owner first."
+                ) from None
             entry.check_all_read()
     return applied
 
@@ -160,6 +166,7 @@ def _user(entry: Entry, applied: Applied) -> None:
     staff, name, zone = entry.flag("staff"), entry.text("name", ""), entry.text("time_zone", "UTC")
     user = User.objects.with_email(email).first()
     if user is None:
+        _check_password(entry, password, User(email=email, name=name))
         user = create_user(email=email, name=name, password=password, staff=staff, time_zone=zone)
     applied.users[email.lower()] = user
     applied.sign_ins.append(SignIn(email, shown))
@@ -176,6 +183,14 @@ def _password(entry: Entry) -> tuple[str, str | None]:
     if settings.PRODUCTION:
         raise entry.bad("a literal password is refused in production; use password_env.")
     return value, value
+
+
+def _check_password(entry: Entry, password: str, user: User) -> None:
+    """Ask of a new user's password what Django's forms ask of one."""
+    try:
+        validate_password(password, user)
+    except ValidationError as error:
+        raise entry.bad(f"the password is not accepted: {' '.join(error.messages)}") from None
 
 
 def _membership(entry: Entry, applied: Applied) -> None:
@@ -213,6 +228,8 @@ def _grant(entry: Entry, applied: Applied) -> None:
     if agent is None:
         raise entry.bad(f"there is no agent '{organization_slug}/{agent_slug}'.")
     user = _find_user(entry, applied)
+    if not Membership.objects.filter(organization=organization, user=user).exists():
+        raise entry.bad(f"'{user.email}' is no member of '{organization_slug}'; add a [[membership]].")
     for permission in entry.texts("permissions"):
         if permission not in CODENAMES:
             raise entry.bad(f"'{permission}' is no permission; use: {', '.join(CODENAMES)}.")

@@ -15,6 +15,8 @@ from screening.text import UnacceptableText, clean_text
 
 MAX_CHARACTERS = 200_000  # of one message
 
+YEARS = (1970, 2200)  # in UTC; times outside of them are mistakes, and some cannot be stored or shown
+
 
 class BadTranscript(Exception):
     """The file cannot be read; the message names the line or entry and what is wrong."""
@@ -115,9 +117,15 @@ def _message(value: Any, where: str) -> FileMessage:
         raise BadTranscript(f"{where}: 'role' must be user, assistant or system.")
     content = value.get("content")
     if isinstance(content, list):
-        content = "\n".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
+        content = "\n".join(str(part["text"]) for part in content if isinstance(part, Mapping) and part.get("text"))
+    if content is None and role == "assistant":  # a tool call says nothing
+        content = ""
     if not isinstance(content, str):
         raise BadTranscript(f"{where}: 'content' must be text.")
+    if role == "user" and not content.strip():
+        raise BadTranscript(
+            f"{where}: the message has no text, and pictures or files cannot be replayed; leave it out."
+        )
     try:
         content = clean_text(content, max_length=MAX_CHARACTERS, allow_empty=True)
     except UnacceptableText as error:
@@ -128,13 +136,18 @@ def _message(value: Any, where: str) -> FileMessage:
 def _instant(value: Any, where: str) -> datetime | None:
     if value is None:
         return None
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
     try:
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return datetime.fromtimestamp(value, tz=UTC)
-        instant = datetime.fromisoformat(str(value))
-    except (ValueError, OverflowError, OSError):
-        raise BadTranscript(f"{where}: 'at' is no ISO 8601 time.") from None
-    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+        instant = datetime.fromtimestamp(value, tz=UTC) if number else datetime.fromisoformat(str(value))
+        instant = instant.astimezone(UTC) if instant.tzinfo else instant.replace(tzinfo=UTC)
+        sane = YEARS[0] <= instant.year <= YEARS[1]
+    except (ValueError, OverflowError, OSError) as error:
+        if not number and isinstance(error, ValueError):
+            raise BadTranscript(f"{where}: 'at' is no ISO 8601 time.") from None
+        sane = False  # a number, or after the conversion to UTC, before year 1 or after 9999
+    if not sane:
+        raise BadTranscript(f"{where}: 'at' is not within the years {YEARS[0]} to {YEARS[1]}.")
+    return instant
 
 
 def exchanges(session: Iterable[FileMessage]) -> list[Exchange]:

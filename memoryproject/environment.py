@@ -22,6 +22,11 @@ def choice(name: str, allowed: tuple[str, ...], default: str) -> str:
     return value
 
 
+def mode() -> str:
+    """Return `local` or `production` (X04)."""
+    return choice("MEMORYPROJECT_MODE", ("local", "production"), "local")
+
+
 def boolean(name: str, *, default: bool) -> bool:
     value = os.environ.get(name)
     if value is None:

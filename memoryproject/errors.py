@@ -13,8 +13,12 @@ from chat.openai_format import error_body
 UNREACHABLE = (OperationalError, InterfaceError, PoolTimeout)
 
 
+def _of_api(request: HttpRequest) -> bool:
+    return f"{request.path}/".startswith("/v1/")
+
+
 def _answer(request: HttpRequest, status: int, title: str, text: str) -> HttpResponse:
-    if request.path.startswith("/v1/"):
+    if _of_api(request):
         return JsonResponse(error_body(text, status=status), status=status)
     return render(request, "error.html", {"title": title, "text": text, "status": status}, status=status)
 
@@ -54,14 +58,16 @@ def server_error(request: HttpRequest) -> HttpResponse:
         response = _without_database(request, 503, title, text)
         response["Retry-After"] = "5"
         return response
+    # Clients of the API repeat a request when told to; a person may try once more.
+    text = _("It has been logged without any of your text.")
     return _without_database(
-        request, 500, _("Something went wrong"), _("It has been logged without any of your text. Try again.")
+        request, 500, _("Something went wrong"), text if _of_api(request) else f"{text} {_('Try again.')}"
     )
 
 
 def _without_database(request: HttpRequest, status: int, title: str, text: str) -> HttpResponse:
     """Answer without the request's user or session, which would ask the database again."""
-    if request.path.startswith("/v1/"):
+    if _of_api(request):
         return JsonResponse(error_body(text, status=status), status=status)
     from django.template.loader import render_to_string
 

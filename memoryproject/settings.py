@@ -7,6 +7,7 @@ import secrets
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import structlog
 from psycopg.conninfo import conninfo_to_dict
 
@@ -15,22 +16,24 @@ from lifecycle import local
 from memoryproject import environment as env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-MODE = env.choice("MEMORYPROJECT_MODE", ("local", "production"), "local")
+MODE = env.mode()
 PRODUCTION = MODE == "production"
 DATA_DIR = local.data_dir()
 
 DEBUG = False
 SECRET_KEY = env.text("MEMORYPROJECT_SECRET_KEY")
+if PRODUCTION and len(SECRET_KEY) < 50:
+    raise env.BadEnvironment(
+        f"MEMORYPROJECT_SECRET_KEY has {len(SECRET_KEY)} characters; in production mode it needs 50 random ones."
+    )
 if not SECRET_KEY:
-    if PRODUCTION:
-        raise env.BadEnvironment(
-            "MEMORYPROJECT_SECRET_KEY is not set; in production mode it must be, to 50 characters."
-        )
     # Without a first start there is no stored key; a passing one serves commands that sign nothing.
     SECRET_KEY = local.read_secret_key(DATA_DIR) or secrets.token_urlsafe(50)
 ALLOWED_HOSTS = env.words("MEMORYPROJECT_HOSTS") or ([] if PRODUCTION else ["127.0.0.1", "localhost", "[::1]"])
-if PRODUCTION and not ALLOWED_HOSTS:
-    raise env.BadEnvironment("MEMORYPROJECT_HOSTS is not set; name the hosts that this deployment answers for.")
+if PRODUCTION and (not ALLOWED_HOSTS or "*" in ALLOWED_HOSTS):
+    raise env.BadEnvironment(
+        "MEMORYPROJECT_HOSTS is not set, or is *; in production mode name the hosts that this deployment answers for."
+    )
 CSRF_TRUSTED_ORIGINS = env.words("MEMORYPROJECT_ORIGINS")
 
 INSTALLED_APPS = [
@@ -99,10 +102,17 @@ DATABASE_POOL = env.integer("MEMORYPROJECT_DATABASE_POOL", default=0, minimum=0,
 
 
 def _database(url: str) -> dict[str, Any]:
-    parts = conninfo_to_dict(url)
+    try:
+        parts = conninfo_to_dict(url)
+    except psycopg.Error:  # its text holds the URL, and that the password
+        parts = {}
+    if not parts.get("dbname"):
+        raise env.BadEnvironment(
+            "DATABASE_URL is no address of a PostgreSQL database; use postgresql://USER:PASSWORD@HOST:PORT/NAME."
+        )
     options: dict[str, Any] = {"connect_timeout": 5, "application_name": "memoryproject"}
     if DATABASE_POOL:  # the web process only: a pool breaks the queue's forked workers
-        options["pool"] = {"min_size": 1, "max_size": DATABASE_POOL, "timeout": 10}
+        options["pool"] = {"min_size": 1, "max_size": DATABASE_POOL, "timeout": 3}
     # Only statements that bind on the server are prepared: the one that reads a prompt block.
     options["prepare_threshold"] = 5 if env.boolean("MEMORYPROJECT_PREPARED_STATEMENTS", default=True) else None
     options |= {name: parts[name] for name in ("requirepeer", "sslmode", "sslrootcert") if name in parts}
@@ -120,7 +130,10 @@ def _database(url: str) -> dict[str, Any]:
     }
 
 
-DATABASES = {"default": _database(env.text("DATABASE_URL") or local.dsn(DATA_DIR))}
+DATABASE_URL = env.text("DATABASE_URL")
+if PRODUCTION and not DATABASE_URL:
+    raise env.BadEnvironment("DATABASE_URL is not set; in production mode it names the PostgreSQL database to use.")
+DATABASES = {"default": _database(DATABASE_URL or local.dsn(DATA_DIR))}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- people -----------------------------------------------------------------------------------------------------------
@@ -142,11 +155,14 @@ LOGIN_REDIRECT_URL = "agents"
 LOGOUT_REDIRECT_URL = "login"
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 1  # hours
-AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # tries during the pause neither prolong it nor are kept
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # others on the same network are not paused
+AXES_USERNAME_FORM_FIELD = "username"
+AXES_USERNAME_CALLABLE = "accounts.sign_in.attempted_address"
+AXES_HANDLER = "accounts.sign_in.FailedSignIns"
 AXES_LOCKOUT_TEMPLATE = "accounts/locked.html"
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
-AXES_SENSITIVE_PARAMETERS: list[str] = []
 # Sign-in is by a partly unique e-mail address: a deleted user's address is free again (I01).
 SILENCED_SYSTEM_CHECKS = ["auth.W004"]
 
@@ -236,6 +252,7 @@ VAULT_CA_FILE = env.path("MEMORYPROJECT_VAULT_CA_FILE")
 ERASURE_LEDGER = env.path("MEMORYPROJECT_ERASURE_LEDGER") or DATA_DIR / "erasures.jsonl"
 ALLOW_PRIVATE_PROVIDERS = env.boolean("MEMORYPROJECT_ALLOW_PRIVATE_PROVIDERS", default=False)
 AGENT_MEMORY_KILL_SWITCH = env.text("AGENT_MEMORY_KILL_SWITCH")
+INSTANCE = env.text("MEMORYPROJECT_INSTANCE")  # by which quickstart knows the web server that it started
 EXTRACTION_LEASE_SECONDS = env.integer("MEMORYPROJECT_EXTRACTION_LEASE", default=360, minimum=1, maximum=3600)
 
 # --- logs -------------------------------------------------------------------------------------------------------------

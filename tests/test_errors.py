@@ -81,6 +81,27 @@ def test_a_crash_is_a_500_without_its_text_in_the_answer_or_the_log(
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/v1", "/v1/", "/v1/nothing", "/v1/models"])
+def test_c01_the_api_answers_in_its_own_shape_whatever_is_wrong_with_the_address(client: Client, path: str) -> None:
+    for host, statuses in (("testserver", {401, 404}), ("evil.example", {400})):
+        answer = client.get(path, headers={"host": host})
+        assert answer.status_code in statuses
+        assert set(answer.json()["error"]) == {"message", "type", "param", "code"}
+
+
+@pytest.mark.django_db
+def test_c01_a_crash_of_the_api_invites_nobody_to_repeat_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(*_arguments: object, **_more: object) -> None:
+        raise ValueError("the secret text of a member")
+
+    monkeypatch.setattr("accounts.authentication.principal_for", crash)
+    client = Client(raise_request_exception=False, headers={"Authorization": "Bearer mp_0_0"})
+    answer = client.get("/v1/models")
+    assert (answer.status_code, answer.json()["error"]["type"]) == (500, "server_error")
+    assert answer.json()["error"]["message"] == "It has been logged without any of your text."
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize("path", ["/login/", "/logout/", "/agents/acme/guide/memory/grant/"])
 def test_i06_a_form_without_its_csrf_token_is_403_and_says_what_to_do(
     client_for: Any, owner: User, agent: Agent, path: str

@@ -17,6 +17,7 @@ from encryption.keyfile import write_private
 from encryption.keys import new_keyring_json
 from encryption.models import OrganizationKey
 from encryption.services import ensure_organization_keys
+from lifecycle import health
 
 
 def ids() -> list[str]:
@@ -51,6 +52,23 @@ def test_keys_without_their_kek_are_an_error_that_says_how_many(organization: Or
 
 
 @pytest.mark.django_db
+def test_another_kek_of_the_same_name_is_an_error(organization: Organization, ring_file: Path) -> None:
+    ensure_organization_keys(organization.pk)
+    kek_id = json.loads(ring_file.read_text())["primary"]
+    other = json.loads(new_keyring_json())
+    write_private(ring_file, json.dumps({"primary": kek_id, "keys": {kek_id: other["keys"][other["primary"]]}}))
+    assert ids() == ["encryption.E_UNKNOWN_KEK"]
+
+
+@pytest.mark.django_db
+def test_readiness_reports_a_keyring_that_opens_nothing(organization: Organization, ring_file: Path) -> None:
+    ensure_organization_keys(organization.pk)
+    assert health.checks()["keyring"] == "ok"
+    write_private(ring_file, new_keyring_json())
+    assert health.checks()["keyring"].startswith("does not open 2 organization keys")
+
+
+@pytest.mark.django_db
 def test_rows_and_no_keyring_are_an_error(organization: Organization, ring_file: Path) -> None:
     ensure_organization_keys(organization.pk)
     ring_file.unlink()
@@ -76,5 +94,5 @@ def test_the_check_needs_no_database(ring_file: Path, monkeypatch: pytest.Monkey
         raise DatabaseError
 
     monkeypatch.setattr(OrganizationKey.objects, "exclude", lambda **_: unreachable())
-    assert apps._wrapping() == {}
+    assert apps._unopened() == {}
     assert ids() == []

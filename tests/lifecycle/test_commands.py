@@ -10,13 +10,16 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.authentication import principal_for
-from accounts.models import Membership, Organization, User
+from accounts.models import ApiKey, Membership, Organization, User
+from accounts.services import revoke_api_key
 from agents.models import Agent
 from consent.models import Consent
 from consent.scope import Scope
 from conversations.models import Message
 from encryption.services import forget_keys
 from facts.models import Fact
+from lifecycle import quickstart
+from lifecycle.setup_file import Applied
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -84,7 +87,9 @@ def test_setup_applies_the_file_and_a_second_time_changes_nothing(setup_file: Pa
         ('slug = "acme"', 'slug = "Ac me"', "'slug' must be"),
         ('slug = "acme"', 'slugg = "acme"', "'slug' is missing"),
         ("staff = false", 'staff = "no"', "'staff' must be true or false"),
-        ("Europe/Berlin", "Berlin", "Berlin"),
+        ("Europe/Berlin", "Berlin", "'Berlin' is no time zone; use a name like Europe/Berlin"),
+        ("only-for-trying-out", "short", "at least 12 characters"),
+        ("only-for-trying-out", "ana@acme.example", "too similar to the e-mail address"),
         ('role = "owner"', 'role = "boss"', "'role' must be one of"),
         ('"agent:read"', '"agent:rule"', "'agent:rule' is no permission"),
         ('agent = "acme/guide"', 'agent = "acme/none"', "there is no agent 'acme/none'"),
@@ -102,6 +107,22 @@ def test_a_bad_setup_file_is_refused_whole_with_the_entry_named(
     with pytest.raises(CommandError, match=message):
         run("setup", setup_file)
     assert not Organization.objects.exists()
+
+
+def test_a_setup_file_never_takes_the_last_owner_away(setup_file: Path) -> None:
+    run("setup", setup_file)
+    setup_file.write_text(SETUP.replace('role = "owner"', 'role = "member"'))
+    with pytest.raises(CommandError, match=r"\[\[membership\]\] number 1: this would leave .* without an owner"):
+        run("setup", setup_file)
+    assert Membership.objects.get().role == "owner"
+
+
+def test_a_setup_file_grants_nothing_to_somebody_who_is_no_member(setup_file: Path) -> None:
+    start = SETUP.index("[[membership]]")
+    setup_file.write_text(SETUP[:start] + SETUP[SETUP.index("[[agent]]") :])
+    with pytest.raises(CommandError, match="is no member of 'acme'"):
+        run("setup", setup_file)
+    assert not User.objects.exists()
 
 
 def test_x04_a_literal_password_is_refused_in_production(setup_file: Path, settings: Any) -> None:
@@ -128,6 +149,34 @@ def test_create_api_key_prints_the_key_alone(owner: User) -> None:
 def test_create_api_key_says_who_or_what_is_missing(owner: User, email: str, slug: str) -> None:
     with pytest.raises(CommandError, match="none"):
         run("create_api_key", email, slug, name="laptop")
+
+
+def test_create_api_key_refuses_an_empty_name_in_a_sentence(owner: User) -> None:
+    with pytest.raises(CommandError, match="--name: "):
+        run("create_api_key", owner.email, "acme", name="")
+
+
+def test_quickstart_shows_its_own_key_and_no_other(owner: User) -> None:
+    run("create_api_key", owner.email, "acme", name="laptop")
+    applied = Applied(users={owner.email: owner})
+    made = quickstart.first_key(applied)
+    assert made is not None
+    assert made[1] is not None
+    run("create_api_key", owner.email, "acme", name="later")
+    assert quickstart.first_key(applied) == (made[0], None)
+    revoke_api_key(key=ApiKey.objects.get(prefix=made[0]), now=timezone.now())
+    again = quickstart.first_key(applied)
+    assert again is not None
+    assert again[1] is not None
+
+
+def test_quickstart_sees_a_lost_connection_and_uses_the_next_one(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert quickstart.database_answers()
+    with monkeypatch.context() as lost:
+        lost.setattr(connection, "is_usable", lambda: False)
+        lost.setattr(connection, "close", lambda: None)
+        assert not quickstart.database_answers()
+    assert quickstart.database_answers()
 
 
 def transcript(tmp_path: Path) -> Path:

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 
 from lifecycle import postgres
 from lifecycle.postgres_binaries import programs
+from lifecycle.postgres_processes import Cluster, postmaster_of
 
 ROOT = Path(__file__).resolve().parents[2]
 MANAGE = [sys.executable, str(ROOT / "manage.py")]
@@ -160,6 +162,55 @@ def test_a_taken_port_is_a_clear_error(product: Product) -> None:
     )
     assert done.returncode == 1
     assert f"Port {port} is in use" in done.stderr
+
+
+def test_x01_a_database_that_was_killed_is_started_again_and_all_go_on(product: Product) -> None:
+    postmaster = postmaster_of(Cluster(product.data_dir.resolve()))
+    assert postmaster
+    killed_at = time.time()
+    os.kill(postmaster, signal.SIGKILL)
+    assert product.process.stdout is not None
+    assert "PostgreSQL ended; it is started again." in read_until(product.process.stdout, "PostgreSQL answers again.")
+    beat = "from jobs.models import Heartbeat; print(Heartbeat.objects.get().at.timestamp())"
+    deadline = time.monotonic() + 60
+    while float(product.manage("shell", "--no-imports", "-c", beat)) < killed_at:
+        assert time.monotonic() < deadline
+        time.sleep(1)
+    assert httpx2.get(f"{product.url}/readyz").json()["status"] == "ready"
+    sign_in(product, "ana@acme.example")
+
+
+def test_f13_with_the_kill_switch_on_once_checks_that_no_memory_is_used(
+    first_start: tuple[Path, "subprocess.CompletedProcess[str]"],
+) -> None:
+    printed = Product(first_start[0], "", "", None).manage(  # type: ignore[arg-type]
+        "quickstart", "--once", "--port", "0", AGENT_MEMORY_KILL_SWITCH="on"
+    )
+    assert "Memory is off (AGENT_MEMORY_KILL_SWITCH)" in printed
+    assert "OK: memory is off, and no memory block was in the prompt." in printed
+    assert "The next turn receives" not in printed
+
+
+def test_several_signals_during_the_start_end_it_without_a_traceback(
+    first_start: tuple[Path, "subprocess.CompletedProcess[str]"],
+) -> None:
+    with subprocess.Popen(
+        [*MANAGE, "quickstart", "--port", "0"],
+        env={**environment(first_start[0]), "AGENT_MEMORY_KILL_SWITCH": "perhaps"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        printed = read_until(process.stdout, "Starting worker and web")
+        for _ in range(20):
+            process.send_signal(signal.SIGTERM)
+            time.sleep(0.02)
+        printed += process.stdout.read()
+        assert process.wait(60) in (0, -signal.SIGTERM)  # the last ones may find an interpreter that is going
+    assert "AGENT_MEMORY_KILL_SWITCH has a value that cannot be read, so memory is ON." in printed
+    assert "Stopping." in printed
+    assert "Traceback" not in printed
 
 
 def test_f04_a_word_planted_on_the_tab_is_found_nowhere_else(product: Product) -> None:

@@ -6,6 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts.models import Membership, User
 from accounts.services import create_api_key
+from screening.text import UnacceptableText
 
 
 class Command(BaseCommand):
@@ -30,11 +31,14 @@ class Command(BaseCommand):
         )
         if membership is None:
             raise CommandError(f"{options['email']} is no member of {options['organization']}.")
-        key = create_api_key(
-            organization=membership.organization,
-            user=user,
-            name=options["name"],
-            memory_enabled=not options["no_memory"],
-        )
+        try:
+            key = create_api_key(
+                organization=membership.organization,
+                user=user,
+                name=options["name"],
+                memory_enabled=not options["no_memory"],
+            )
+        except UnacceptableText as error:
+            raise CommandError(f"--name: {error}") from None
         self.stderr.write("Everyone who uses this key shares its owner's memory. It is shown only now:")
         self.stdout.write(key.secret)
