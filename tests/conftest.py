@@ -1,12 +1,13 @@
 """The cast and the cluster that every test shares."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+from django.db.backends.postgresql.operations import DatabaseOperations
 from django.test import Client
 from psycopg import sql
 
@@ -43,6 +44,24 @@ def drop_leftovers(url: str) -> None:
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(_cluster: None) -> None:
     """The test database is made after the cluster is up."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _flush_past_the_audit() -> Iterator[None]:
+    """Let the flush after a transactional test empty the audit tables; everywhere else their triggers are on.
+
+    The switch is set and reset in the flush's own transaction, so no test ever sees it off.
+    """
+    flush_as_ever = DatabaseOperations.sql_flush
+
+    def sql_flush(self: DatabaseOperations, style: Any, tables: Sequence[str], **options: Any) -> list[str]:
+        guarded = [table for table in tables if table.startswith("audit_")]
+        off, on = ([f"ALTER TABLE {table} {word} TRIGGER USER" for table in guarded] for word in ("DISABLE", "ENABLE"))
+        return [*off, *flush_as_ever(self, style, tables, **options), *on]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DatabaseOperations, "sql_flush", sql_flush)
+        yield
 
 
 @pytest.fixture(autouse=True)
