@@ -9,7 +9,7 @@ from agents import views as agents_views
 from chat import api as chat_api
 from chat import views as chat_views
 from facts import views as facts_views
-from lifecycle import health
+from lifecycle import audit_pages, health
 
 AGENT = "agents/<slug:organization>/<slug:agent>"
 
@@ -28,6 +28,7 @@ urlpatterns = [
     path(f"{AGENT}/memory/withdraw/", facts_views.withdraw, name="memory-withdraw"),
     path(f"{AGENT}/memory/<uuid:fact>/edit/", facts_views.edit, name="memory-edit"),
     path(f"{AGENT}/memory/<uuid:fact>/delete/", facts_views.delete, name="memory-delete"),
+    path("audit/", audit_pages.audit, name="audit"),
     path("admin/", admin.site.urls),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
