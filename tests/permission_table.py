@@ -7,8 +7,8 @@ A new address needs one line in `ROWS`:
 Its key is the URL's name; a second line for the same URL takes a word more ("audit organization"), and `*` matches
 part of a name. A method is given as "POLICY CODE": CODE is the answer wherever the policy says `ok`. HEAD is GET's, a
 method that is not given is refused with 405 (`others` says otherwise). `data` is the body of a POST, `query` the query
-string; in both, `{organization}`, `{agent}`, `{session}`, `{fact}` and `{subject}` stand for parts of the object that is
-asked for. A new rule about who may needs three lines in `POLICIES`, one for each object.
+string; in both, `{organization}`, `{agent}`, `{session}`, `{fact}` and `{subject}` stand for parts of the object that
+is asked for. A new rule about who may needs three lines in `POLICIES`, one for each object.
 """
 
 from collections.abc import Mapping

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from http.cookies import SimpleCookie
 from typing import Any, Final
 
 import pytest
@@ -31,6 +32,7 @@ from tests.test_architecture import ROOT
 
 pytestmark = pytest.mark.django_db
 REPORT: Final = ROOT / "reports" / "permission-matrix.md"
+FORM: Final = "application/x-www-form-urlencoded"
 SIGN_IN: Final = ("/login/", "/admin/login/")
 
 
@@ -91,7 +93,8 @@ class Actor:
 
 
 @pytest.fixture
-def cast(db: None) -> dict[str, Actor]:
+def cast(db: None, settings: Any) -> dict[str, Actor]:
+    settings.SESSION_ENGINE = "django.contrib.sessions.backends.signed_cookies"  # no row to load, none to lose
     acme, other = factories.make_organization("acme"), factories.make_organization("other")
     guide, foreign = factories.make_agent(acme, "guide"), factories.make_agent(other, "guide")
     people = {
@@ -145,7 +148,7 @@ def _actor(who: str, client: Client, parts: Mapping[str, Mapping[str, str]]) -> 
     absent = {"organization": own["organization"], "agent": "nothing"}
     agents = {
         "own": own,
-        "other": another | {key: elsewhere[key] for key in (*absent, "tenant")},
+        "other": {**another, **{key: elsewhere[key] for key in (*absent, "tenant")}},
         "absent": {**nobody, **absent},
     }
     return Actor(client, agents, {"own": own, "other": another, "absent": {**own, **nobody}})
@@ -167,7 +170,7 @@ def filled(value: Any, parts: Mapping[str, str]) -> Any:
 
 
 def ask(actor: Actor, method: str, route: str, row: Row, kind: str) -> HttpResponse:
-    """Send one request; what it changes, the cookies too, is undone."""
+    """Send one request; what a POST changes, the cookies too, is undone."""
     about_item = any(part in route for part in (":session>", ":fact>")) or "subject" in row.query
     parts = dict((actor.items if about_item else actor.agents)[kind])
     if "organization" in row.query and kind == "absent":
@@ -178,18 +181,24 @@ def ask(actor: Actor, method: str, route: str, row: Row, kind: str) -> HttpRespo
     body = filled(dict(row.data), parts) if method == "POST" else {}
     sent = json.dumps(body) if row.json else "&".join(f"{key}={value}" for key, value in body.items())
     query = {key: filled(value, parts) for key, value in row.query.items()}
-    cookies = actor.client.cookies.copy()
+    if method != "POST":
+        return send(actor.client, method, path, query=query)
+    cookies = {name: morsel.value for name, morsel in actor.client.cookies.items()}
     with transaction.atomic():
-        response = actor.client.generic(
-            method,
-            f"/{path}",
-            sent,
-            content_type="application/json" if row.json else "application/x-www-form-urlencoded",
-            query_params=query or None,
-        )
+        response = send(actor.client, method, path, sent, "application/json" if row.json else FORM, query=query)
         transaction.set_rollback(True)
-    actor.client.cookies = cookies
-    return response  # type: ignore[no-any-return]
+    actor.client.cookies = SimpleCookie(cookies)
+    return response
+
+
+def send(
+    client: Client, method: str, path: str, body: str = "", content_type: str = FORM, *, query: Mapping[str, str]
+) -> HttpResponse:
+    response: Any = client.generic(
+        method, f"/{path}", body, content_type=content_type, query_params=dict(query) or None
+    )
+    assert isinstance(response, HttpResponse)
+    return response
 
 
 def answer(response: HttpResponse) -> str:
