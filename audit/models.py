@@ -1,4 +1,4 @@
-"""The append-only audit event and its seals; ids are copied, no foreign keys, so that an event outlives its row (T03)."""
+"""The append-only audit event and its seals; ids are copied, no foreign keys, so an event outlives its row (T03)."""
 
 from typing import ClassVar
 
