@@ -172,12 +172,12 @@ def test_a_page_takes_few_queries_however_many_events(
         client.get(ADDRESS, {"organization": "acme"})
 
 
-def test_a_long_audit_is_read_by_its_indexes(owner: User, organization: Organization) -> None:
+def test_each_filter_of_the_page_has_an_index_in_the_order_of_the_page(db: None) -> None:
     with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL enable_seqscan = off")
-        for field, index in (("actor_id", "audit_by_actor"), ("subject_user_id", "audit_by_subject")):
-            plan = AuditEvent.objects.filter(**{field: owner.pk}).order_by("-id")[:PAGE].explain()
-            assert index in plan
+        cursor.execute("SELECT indexdef FROM pg_indexes WHERE tablename = %s", [AuditEvent._meta.db_table])
+        indexes = " ".join(definition for (definition,) in cursor.fetchall())
+    for field in ("organization_id", "subject_user_id", "actor_id"):
+        assert f"({field}, id DESC)" in indexes
 
 
 # --- what is shown ----------------------------------------------------------------------------------------------------
