@@ -61,6 +61,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     REQUIRED_FIELDS: ClassVar[list[str]] = []
 
     class Meta:
+        permissions = (("delete_subject", "accounts.delete_subject"),)
         constraints: ClassVar = [
             models.UniqueConstraint(Upper("email"), name="user_email_live", condition=models.Q(deleted_at__isnull=True))
         ]

@@ -1,4 +1,4 @@
-"""The append-only audit event. Ids are copied, not foreign keys, so that an event survives what it tells of (T03)."""
+"""The append-only audit event and its seals; ids are copied, no foreign keys, so an event outlives its row (T03)."""
 
 import uuid
 from typing import ClassVar, Self
@@ -46,4 +46,27 @@ class AuditEvent(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["organization_id", "-id"], name="audit_by_organization"),
             models.Index(fields=["subject_user_id", "-id"], name="audit_by_subject"),
+            models.Index(fields=["actor_id", "-id"], name="audit_by_actor"),
+        ]
+
+
+class AuditSeal(models.Model):
+    """One link of a chain: the events of one organization (or of none) after the link before, up to `up_to_id`.
+
+    Append-only like the events. `value` is a SHA-256 over the value before, this link's numbers and every sealed row;
+    `leaves` holds 16 bytes for each row, its id and the beginning of its own digest, so that a finding can name rows.
+    """
+
+    organization_id = models.UUIDField(null=True)
+    number = models.PositiveIntegerField()  # 1, 2, … in each chain
+    up_to_id = models.BigIntegerField(db_index=True)
+    count = models.PositiveIntegerField()
+    value = models.BinaryField(max_length=32)
+    leaves = models.BinaryField()
+    sealed_at = models.DateTimeField()
+
+    class Meta:
+        default_permissions = ()
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["organization_id", "number"], name="audit_seal_once", nulls_distinct=False)
         ]

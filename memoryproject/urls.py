@@ -10,7 +10,7 @@ from chat import api as chat_api
 from chat import views as chat_views
 from extraction import views as extraction_views
 from facts import views as facts_views
-from lifecycle import health
+from lifecycle import audit_pages, health
 
 AGENT = "agents/<slug:organization>/<slug:agent>"
 
@@ -33,6 +33,7 @@ urlpatterns = [
     path(f"{AGENT}/memory/<uuid:fact>/delete/", facts_views.delete, name="memory-delete"),
     path(f"{AGENT}/extraction/", extraction_views.extraction_page, name="extraction"),
     path(f"{AGENT}/extraction/turns/<uuid:turn>/", extraction_views.turn_line, name="extraction-turn"),
+    path("audit/", audit_pages.audit, name="audit"),
     path("admin/", admin.site.urls),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),

@@ -1,13 +1,14 @@
 """The cast and the cluster that every test shares."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 from django.db import connection
+from django.db.backends.postgresql.operations import DatabaseOperations
 from django.test import Client
 from django.test.utils import setup_databases, teardown_databases
 from psycopg import sql
@@ -58,6 +59,24 @@ def migrated(django_db_setup: None, django_db_blocker: Any) -> Iterator[str]:
     if made is not None:
         with django_db_blocker.unblock():
             teardown_databases(made, verbosity=0)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _flush_past_the_audit() -> Iterator[None]:
+    """Let the flush after a transactional test empty the audit tables; everywhere else their triggers are on.
+
+    The switch is set and reset in the flush's own transaction, so no test ever sees it off.
+    """
+    flush_as_ever = DatabaseOperations.sql_flush
+
+    def sql_flush(self: DatabaseOperations, style: Any, tables: Sequence[str], **options: Any) -> list[str]:
+        guarded = [table for table in tables if table.startswith("audit_")]
+        off, on = ([f"ALTER TABLE {table} {word} TRIGGER USER" for table in guarded] for word in ("DISABLE", "ENABLE"))
+        return [*off, *flush_as_ever(self, style, tables, **options), *on]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DatabaseOperations, "sql_flush", sql_flush)
+        yield
 
 
 @pytest.fixture(autouse=True)

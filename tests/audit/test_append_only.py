@@ -4,6 +4,7 @@ import uuid
 
 import pytest
 import structlog
+from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 
 from accounts.models import User
@@ -45,6 +46,22 @@ def test_t03_a_delete_is_refused(event: AuditEvent) -> None:
     with pytest.raises(IntegrityError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("DELETE FROM audit_auditevent")
     assert AuditEvent.objects.filter(action="test.act").exists()
+
+
+def test_t03_a_truncate_is_refused(event: AuditEvent) -> None:
+    with pytest.raises(IntegrityError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("TRUNCATE audit_auditevent")
+    assert AuditEvent.objects.filter(pk=event.pk).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_t03_the_flush_after_a_test_leaves_the_refusals_on(owner: User) -> None:
+    call_command("flush", interactive=False, verbosity=0)
+    assert not AuditEvent.objects.exists()
+    record("user.create", actor=None)
+    for statement in ("TRUNCATE audit_auditevent", "DELETE FROM audit_auditevent"):
+        with pytest.raises(IntegrityError, match="append-only"), connection.cursor() as cursor:
+            cursor.execute(statement)
 
 
 def test_t03_an_event_goes_when_the_act_is_rolled_back(owner: User) -> None:

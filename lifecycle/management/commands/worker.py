@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
+from audit.chain import seal_when_due
 from extraction.runs import sweep
 from jobs.supervisor import Supervisor
 
@@ -17,11 +18,16 @@ def sweep_now() -> None:
     sweep(now=timezone.now())
 
 
+def seal_audit() -> None:
+    """Seal the audit events of the last minutes."""
+    seal_when_due(now=timezone.now())
+
+
 class Command(BaseCommand):
     help = "Run the queue's workers under a supervisor that restarts them when they are stuck."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        supervisor = Supervisor(manage=Path(settings.BASE_DIR) / "manage.py", chores=[sweep_now])
+        supervisor = Supervisor(manage=Path(settings.BASE_DIR) / "manage.py", chores=[sweep_now, seal_audit])
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: supervisor.stop())
         supervisor.run()

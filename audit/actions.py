@@ -1,0 +1,44 @@
+"""Every action that may be recorded, with a sentence for people; names no row and decides nothing."""
+
+from typing import Final
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+# Dotted: GROUP.ACT. An action that is recorded anywhere stands here, one line each.
+ACTIONS: Final[dict[str, Promise]] = {
+    "agent.create": _("An agent was created."),
+    "agent.update": _("An agent's configuration was changed."),
+    "api_key.create": _("An API key was created."),
+    "api_key.revoke": _("An API key was revoked."),
+    "consent.grant": _("Memory was turned on for an agent."),
+    "consent.withdraw": _("Memory was turned off for an agent."),
+    "fact.delete": _("A fact was deleted."),
+    "fact.edit": _("A fact was edited."),
+    "fact.expire": _("Facts reached their end and are no longer used."),
+    "fact.record": _("Facts were learned from a conversation."),
+    "member.remove": _("A member was removed from an organization."),
+    "member.set": _("A member was added to an organization, or given another role."),
+    "organization.create": _("An organization was created."),
+    "permission.grant": _("A permission on an agent was given."),
+    "permission.revoke": _("A permission on an agent was taken away."),
+    "provider.create": _("A model provider was set up."),
+    "user.create": _("An account was created."),
+}
+
+GROUPS: Final[dict[str, Promise]] = {
+    "agent": _("Agents"),
+    "api_key": _("API keys"),
+    "consent": _("Consent"),
+    "fact": _("Facts"),
+    "member": _("Members"),
+    "organization": _("Organizations"),
+    "permission": _("Permissions"),
+    "provider": _("Providers"),
+    "user": _("Accounts"),
+}
+
+
+def sentence(action: str) -> str:
+    """Return the sentence for an action; one that was recorded by another version of the code is named as it is."""
+    return str(ACTIONS.get(action, action))
