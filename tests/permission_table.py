@@ -32,6 +32,9 @@ agent:read    absent  404   404       404     404   404     404   404       404 
 agent:update  own     ok    ok        403     404   404     404   404       ok       404     login   login login
 agent:update  other   404   404       404     404   404     404   404       404      404     login   login login
 agent:update  absent  404   404       404     404   404     404   404       404      404     login   login login
+agent:manage  own     403   403       ok      404   404     404   404       403      404     login   login login
+agent:manage  other   404   404       404     404   404     404   404       404      404     login   login login
+agent:manage  absent  404   404       404     404   404     404   404       404      404     login   login login
 session       own     ok    ok        ok      404   404     404   404       ok       404     login   login login
 session       other   404   404       404     404   404     404   404       404      404     login   login login
 session       absent  404   404       404     404   404     404   404       404      404     login   login login
@@ -122,6 +125,10 @@ ROWS: Final[dict[str, Row]] = {
     "memory-withdraw": page(GET="agent:update 200", POST="agent:update 303"),
     "memory-edit": page(GET="fact 200", POST="fact 303", data={"body": "Lives in Lisbon."}),
     "memory-delete": page(GET="fact 200", POST="fact 303"),
+    "memory-history": page(GET="agent:read 200"),
+    "memory-prompt": page(GET="agent:read 200"),
+    "extraction": page(GET="agent:manage 200"),
+    "extraction-turn": page(GET="session 200"),
     "audit": page(GET="signed-in 200"),
     "audit organization": page(GET="organization 200", query={"organization": "{organization}"}),
     "audit subject": page(GET="subject 200", query={"subject": "{subject}"}),

@@ -26,6 +26,7 @@ from accounts.models import Membership, User
 from accounts.services import remove_member
 from agents.models import Agent
 from consent.scope import Scope
+from extraction import runs
 from tests import factories
 from tests.permission_table import OBJECTS, POLICIES, ROWS, Row
 from tests.test_architecture import ROOT
@@ -130,10 +131,14 @@ def _parts(user: User, agent: Agent) -> dict[str, str]:
     scope = Scope(agent.organization_id, user.pk, agent.pk)
     if Membership.objects.filter(user=user).exists():
         factories.grant(scope, user)
+    session = factories.make_session(agent, user)
+    turn, _message = factories.make_turn(session, "I live in Porto.")
+    runs.schedule(turn, now=timezone.now())
     return {
         "organization": agent.organization.slug,
         "agent": agent.slug,
-        "session": str(factories.make_session(agent, user).pk),
+        "session": str(session.pk),
+        "turn": str(turn.pk),
         "fact": str(factories.make_fact(scope).pk),
         "subject": str(user.pk),
         "user": str(user.pk),
@@ -142,7 +147,10 @@ def _parts(user: User, agent: Agent) -> dict[str, str]:
 
 
 def _actor(who: str, client: Client, parts: Mapping[str, Mapping[str, str]]) -> Actor:
-    own, nobody = parts[who], {name: str(uuid.uuid4()) for name in ("session", "fact", "subject", "user", "tenant")}
+    own, nobody = (
+        parts[who],
+        {name: str(uuid.uuid4()) for name in ("session", "turn", "fact", "subject", "user", "tenant")},
+    )
     another = parts["colleague" if who in ("owner", "key", "anonymous") else "owner"]
     elsewhere = parts["owner" if who == "stranger" else "stranger"]
     absent = {"organization": own["organization"], "agent": "nothing"}
@@ -171,7 +179,7 @@ def filled(value: Any, parts: Mapping[str, str]) -> Any:
 
 def ask(actor: Actor, method: str, route: str, row: Row, kind: str) -> HttpResponse:
     """Send one request; what a POST changes, the cookies too, is undone."""
-    about_item = any(part in route for part in (":session>", ":fact>")) or "subject" in row.query
+    about_item = any(part in route for part in (":session>", ":turn>", ":fact>")) or "subject" in row.query
     parts = dict((actor.items if about_item else actor.agents)[kind])
     if "organization" in row.query and kind == "absent":
         parts["organization"] = "nothing"
