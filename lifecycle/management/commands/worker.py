@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from extraction.services import sweep
 from jobs.supervisor import Supervisor
+from lifecycle.nightly import ensure_schedule
 
 
 def sweep_now() -> None:
@@ -17,11 +18,16 @@ def sweep_now() -> None:
     sweep(now=timezone.now())
 
 
+def ensure_schedule_now() -> None:
+    """Keep the nightly job on the schedule."""
+    ensure_schedule(now=timezone.now())
+
+
 class Command(BaseCommand):
     help = "Run the queue's workers under a supervisor that restarts them when they are stuck."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        supervisor = Supervisor(manage=Path(settings.BASE_DIR) / "manage.py", chores=[sweep_now])
+        supervisor = Supervisor(manage=Path(settings.BASE_DIR) / "manage.py", chores=[sweep_now, ensure_schedule_now])
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: supervisor.stop())
         supervisor.run()
