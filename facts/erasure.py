@@ -3,9 +3,9 @@
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 from accounts.models import Organization, User
 from agents.models import Agent
@@ -13,6 +13,7 @@ from consent.models import Consent
 from facts.models import LIVE, Fact
 
 type SubjectKind = Literal["organization", "user", "agent"]
+SUBJECT_KINDS: Final[tuple[SubjectKind, ...]] = ("organization", "user", "agent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """How many rows were removed."""
+    """How many facts were removed, and how many consents removed or withdrawn."""
 
     facts: int
     consents: int
@@ -52,27 +53,38 @@ def lock_memory(subject: Subject) -> None:
         pass  # each is locked as it is fetched
 
 
-def close_memory(subject: Subject, *, now: datetime) -> None:
-    """Withdraw every consent and tombstone every fact of a subject; call it in a transaction.
+def close_memory(subject: Subject, *, now: datetime) -> int:
+    """Withdraw every consent and tombstone every fact of a subject that lives on; call it in a transaction.
 
-    For a subject that lives on: what a failed wipe leaves behind is then served to nobody all the same.
+    What a failed wipe leaves behind is then served to nobody all the same. Returns how many consents it withdrew.
     """
     lock_memory(subject)
-    granted = Consent.objects.filter(subject.rows(), granted=True)
-    granted.update(granted=False, withdrawn_at=now, epoch=F("epoch") + 1)
     kept = Fact.objects.filter(subject.rows(), status__in=[*LIVE, Fact.Status.SUPERSEDED])
     kept.update(status=Fact.Status.DELETED, deleted_at=now, updated_at=now)
+    return _withdraw(Consent.objects.filter(subject.rows()), now)
 
 
-def erase(subject: Subject, *, before: datetime | None = None) -> Erased:
-    """Remove the subject's facts of every status and its consent rows for good; call it in a transaction.
+def _withdraw(consents: QuerySet[Consent], now: datetime) -> int:
+    return consents.filter(granted=True).update(granted=False, withdrawn_at=now, epoch=F("epoch") + 1)
 
-    `before` spares what a subject that lives on has gathered since: consent granted and facts written after it.
+
+def erase(subject: Subject) -> Erased:
+    """Remove a deleted subject's facts of every status and its consent rows; call it in a transaction.
+
     Raises DatabaseError.
     """
     lock_memory(subject)
     facts, consents = Fact.objects.filter(subject.rows()), Consent.objects.filter(subject.rows())
-    if before is not None:
-        facts = facts.filter(Q(created_at__lte=before) | Q(status=Fact.Status.DELETED))
-        consents = consents.filter(granted_at__lte=before)
     return Erased(facts.delete()[0], consents.delete()[0])
+
+
+def erase_memory(subject: Subject, *, before: datetime, now: datetime) -> Erased:
+    """Remove the facts that a subject that lives on had at `before`, and its tombstones; call it in a transaction.
+
+    Consent that was granted by then is withdrawn, and its row stays: its epoch tells a write under way that consent
+    changed, also when she has granted anew. Raises DatabaseError.
+    """
+    lock_memory(subject)
+    facts = Fact.objects.filter(subject.rows(), Q(created_at__lte=before) | Q(status=Fact.Status.DELETED))
+    withdrawn = _withdraw(Consent.objects.filter(subject.rows(), granted_at__lte=before), now)
+    return Erased(facts.delete()[0], withdrawn)

@@ -4,11 +4,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import get_args
 
 from encryption.erasure import destroy_again
 from encryption.ledger import Entry
-from facts.erasure import Subject, SubjectKind
+from facts.erasure import SUBJECT_KINDS, Subject
 from lifecycle.services import repeat_deletion
 
 
@@ -41,7 +40,7 @@ APPLY: Mapping[str, Callable[[Entry, Subject, datetime], int]] = {
 
 def _subject(entry: Entry) -> Subject | None:
     """Return the subject that an entry of a known kind names; the memory of any kind of subject may be erased."""
-    wanted: tuple[SubjectKind, ...] = get_args(SubjectKind)
+    wanted = SUBJECT_KINDS
     if entry.kind != "memory":
         wanted = tuple(kind for kind in wanted if kind == entry.kind.removesuffix("_keys"))
     named = [Subject(kind, entry.subjects[kind]) for kind in wanted if kind in entry.subjects]

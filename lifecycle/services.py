@@ -6,7 +6,7 @@ Must not decrypt.
 """
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -24,7 +24,7 @@ from agents.services import soft_delete_agent
 from audit.services import record
 from encryption import ledger
 from encryption.erasure import destroy_organization_keys
-from facts.erasure import Subject, close_memory, erase
+from facts.erasure import Subject, close_memory, erase, erase_memory
 from lifecycle.models import Deletion, PendingWipe
 
 log = structlog.get_logger(__name__)
@@ -41,6 +41,7 @@ class Marked:
 
     ended: Ended = field(default_factory=Ended)
     grants: int = 0
+    consents: int = 0
 
 
 def delete_user(*, user: User, actor: User | None, reason: str = "", surface: str = "", now: datetime) -> Deletion:
@@ -96,9 +97,9 @@ def delete_organization(
 def delete_memory(
     *, subject: Subject, actor: User | None, reason: str = "", surface: str = "", now: datetime
 ) -> Deletion:
-    """Wipe a subject's facts and consent rows and leave the subject itself alone. Raises LedgerError.
+    """Wipe a subject's facts, withdraw consent, and leave the subject itself alone. Raises LedgerError.
 
-    Consent is withdrawn and every fact is a tombstone at once, so that leftovers of a failed wipe are served to nobody.
+    Every fact is a tombstone at once, so that leftovers of a failed wipe are served to nobody.
     """
     organization_id = subject.id if subject.kind == "organization" else None
     if subject.kind == "agent":
@@ -106,9 +107,9 @@ def delete_memory(
     deletion = Deletion(kind=subject.kind, subject_id=subject.id, organization_id=organization_id, memory_only=True)
 
     def mark() -> Marked:
-        close_memory(subject, now=now)
+        withdrawn = close_memory(subject, now=now)
         _audit("memory.delete", deletion, actor=actor, reason=reason, surface=surface)
-        return Marked()
+        return Marked(consents=withdrawn)
 
     return _delete(deletion, mark, actor=actor, reason=reason, now=now)
 
@@ -126,7 +127,7 @@ def _delete(
     with transaction.atomic(durable=True):
         marked = mark()
         deletion.api_keys, deletion.sessions = marked.ended.api_keys, marked.ended.sessions
-        deletion.grants = marked.grants
+        deletion.grants, deletion.consents = marked.grants, marked.consents
         deletion.save(force_insert=True)
         PendingWipe.objects.create(deletion=deletion)
         kind = "memory" if deletion.memory_only else deletion.kind
@@ -164,11 +165,11 @@ def _wipe(deletion_id: uuid.UUID, now: datetime) -> None:
         return
     deletion = pending.deletion
     subject = Subject(deletion.kind, deletion.subject_id)  # type: ignore[arg-type]  # the choices are the same words
-    erased = erase(subject, before=deletion.requested_at if deletion.memory_only else None)
-    deletion.facts, deletion.consents, deletion.wiped_at = erased.facts, erased.consents, now
+    erased = erase_memory(subject, before=deletion.requested_at, now=now) if deletion.memory_only else erase(subject)
+    deletion.facts, deletion.consents, deletion.wiped_at = erased.facts, deletion.consents + erased.consents, now
     deletion.save(update_fields=["facts", "consents", "wiped_at"])
     pending.delete()
-    _audit("memory.wipe", deletion, details={"facts": erased.facts, "consents": erased.consents})
+    _audit("memory.wipe", deletion, details={"facts": deletion.facts, "consents": deletion.consents})
 
 
 def _record_failure(deletion_id: uuid.UUID, code: str, now: datetime) -> None:
@@ -197,7 +198,7 @@ def repeat_deletion(kind: str, subject: Subject, *, at: datetime, now: datetime)
     """
     with transaction.atomic(durable=True):
         marked = 0 if kind == "memory" else _mark_again(subject, now)
-        erased = erase(subject, before=at if kind == "memory" else None)
+        erased = erase_memory(subject, before=at, now=now) if kind == "memory" else erase(subject)
         found = marked + erased.facts + erased.consents
         if found:
             deletion = Deletion(kind=subject.kind, subject_id=subject.id, memory_only=kind == "memory")
@@ -233,7 +234,7 @@ def _audit(
     actor: User | None = None,
     reason: str = "",
     surface: str = "",
-    details: dict[str, int | str] | None = None,
+    details: Mapping[str, int | str] | None = None,
 ) -> None:
     record(
         action,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from django.contrib.sessions.models import Session as SignIn
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 from guardian.models import UserObjectPermission
@@ -21,7 +21,7 @@ from agents.permissions import grant as grant_permission
 from audit.models import AuditEvent
 from consent.gate import open_for_member
 from consent.models import Consent
-from consent.scope import Scope
+from consent.scope import ConsentedScope, Scope
 from consent.services import GrantRefused, grant_consent
 from conversations.models import Message
 from encryption import ledger
@@ -29,7 +29,8 @@ from encryption.models import OrganizationKey
 from facts.erasure import Subject
 from facts.models import Fact
 from facts.prompt import read_block
-from facts.services import list_facts
+from facts.sealing import scope_keys_for_writing
+from facts.services import MemoryClosed, list_facts, record_candidates
 from lifecycle import nightly
 from lifecycle.doctor import findings
 from lifecycle.erasures import replay_erasures
@@ -42,7 +43,7 @@ from lifecycle.services import (
     delete_user,
     retry_wipes,
 )
-from tests.factories import grant, make_fact, make_key, make_member, make_session, make_turn, make_user
+from tests.factories import candidate, grant, make_fact, make_key, make_member, make_session, make_turn, make_user
 
 pytestmark = pytest.mark.django_db
 STATUSES = ("active", "pending", "conflict", "superseded", "deleted")
@@ -225,7 +226,8 @@ def test_r03_deleting_a_persons_memory_leaves_her_and_her_colleagues_alone(
     done = delete_memory(subject=Subject("user", owner.pk), actor=support, reason="asked", now=timezone.now())
     assert (done.memory_only, done.facts, done.consents) == (True, 5, 1)
     assert User.objects.get(pk=owner.pk).is_live
-    assert facts_of(colleague) == 1
+    assert (facts_of(owner), facts_of(colleague)) == (0, 1)
+    assert [row.granted for row in Consent.objects.order_by("granted")] == [False, True]
     assert AuditEvent.objects.get(action="memory.delete").reason == "asked"
     grant(full, owner)
     make_fact(full)
@@ -247,6 +249,18 @@ def test_r03_leftovers_of_a_failed_memory_wipe_are_served_to_nobody_and_what_cam
     assert retry_wipes(now=timezone.now()) == (1, 0)
     assert list(Fact.objects.filter(user=owner).values_list("pk", flat=True)) == [after.pk]
     assert Consent.objects.get(user=owner).granted
+
+
+def test_r03_a_write_under_way_is_refused_after_the_memory_was_wiped_and_consent_granted_anew(
+    full: Scope, owner: User
+) -> None:
+    before = open_for_member(full)
+    assert isinstance(before, ConsentedScope)
+    delete_memory(subject=Subject("user", owner.pk), actor=None, now=timezone.now())
+    grant(full, owner)
+    keys = scope_keys_for_writing(full)
+    with pytest.raises(MemoryClosed, match="consent_changed"), transaction.atomic():
+        record_candidates(before, [candidate()], keys=keys, now=timezone.now(), surface="api")
 
 
 def test_r03_a_subject_is_deleted_once(owner: User, agent: Agent, organization: Organization) -> None:
@@ -312,11 +326,13 @@ def entry(kind: str, at: datetime, **subjects: uuid.UUID) -> ledger.Entry:
 def test_r03_after_a_restore_the_ledger_deletes_a_subject_again(
     kind: str, full: Scope, owner: User, agent: Agent, organization: Organization, ledger_file: Path
 ) -> None:
-    subject = {"user": owner, "agent": agent, "organization": organization}[kind]
+    subjects: dict[str, User | Agent | Organization] = {"user": owner, "agent": agent, "organization": organization}
+    subject = subjects[kind]
     erased = entry(kind, NOW, **{kind: subject.pk})
     assert replay_erasures([erased], now=NOW).applied == {kind: 1}
     assert facts_of(owner) == 0
-    assert type(subject).objects.get(pk=subject.pk).deleted_at is not None
+    subject.refresh_from_db()
+    assert subject.deleted_at is not None
     assert replay_erasures([erased], now=NOW).already == {kind: 1}
     assert not ledger_file.exists()
 
