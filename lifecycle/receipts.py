@@ -53,7 +53,7 @@ def _instant(at: datetime | None) -> str | None:
     return at.astimezone(UTC).isoformat() if at else None
 
 
-def _signature(body: Mapping[str, Any], secret: str) -> str:
+def _signature(body: Mapping[str, Any], secret: str | bytes) -> str:
     canonical = json.dumps(body, sort_keys=True, separators=(",", ":"))
     return salted_hmac(_SALT, canonical, secret=secret, algorithm="sha256").hexdigest()
 

@@ -10,6 +10,7 @@ from chat import api as chat_api
 from chat import views as chat_views
 from facts import views as facts_views
 from lifecycle import health
+from lifecycle import views as lifecycle_views
 
 AGENT = "agents/<slug:organization>/<slug:agent>"
 
@@ -28,6 +29,7 @@ urlpatterns = [
     path(f"{AGENT}/memory/withdraw/", facts_views.withdraw, name="memory-withdraw"),
     path(f"{AGENT}/memory/<uuid:fact>/edit/", facts_views.edit, name="memory-edit"),
     path(f"{AGENT}/memory/<uuid:fact>/delete/", facts_views.delete, name="memory-delete"),
+    path(f"{AGENT}/delete/", lifecycle_views.delete, name="agent-delete"),
     path("admin/", admin.site.urls),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
