@@ -175,6 +175,9 @@ def _walk(work: _Pass, busy: Busy, left: int, outcome: Swept, *, now: datetime, 
     position = _FIRST
     while left > 0:
         with transaction.atomic():
+            with connection.cursor() as cursor:
+                # No wait for the disk: what a crash of the server brings back, the next night takes again.
+                cursor.execute("SET LOCAL synchronous_commit = off")
             count, position = _one_batch(work, busy, position, min(batch, left), now)
             if not count:
                 return
