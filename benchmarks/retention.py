@@ -91,7 +91,7 @@ def _populate(rows: int, now: datetime) -> None:
             "content_hash, sealed, dek_version, row_version, confidence, source_ids, expires_at, created_at, "
             "updated_at, deleted_at) SELECT gen_random_uuid(), %(organization)s, members.id, %(agent)s, 'semantic', "
             "'deleted', sha256(int8send(g)), sha256(int8send(g + 1)), decode(repeat(md5(g::text), 5), 'hex'), 1, 1, "
-            "0.9, ARRAY[gen_random_uuid()], at - interval '1 hour' + interval '30 days', at - interval '1 hour', at, at "
+            "0.9, ARRAY[gen_random_uuid()], at + interval '29 days', at - interval '1 hour', at, at "
             "FROM (SELECT g, LEAST(%(now)s, created + interval '180 days' * random()) AS at FROM (SELECT g, %(now)s - "
             "CASE WHEN g > %(due)s THEN interval '1 day' * 179 ELSE interval '361 days' + interval '1 day' * 700 * "
             "(%(due)s - g) / %(due)s END AS created FROM generate_series(1, %(all)s) g) facts) rows "

@@ -175,9 +175,6 @@ def _walk(work: _Pass, busy: Busy, left: int, outcome: Swept, *, now: datetime, 
     position = _FIRST
     while left > 0:
         with transaction.atomic():
-            with connection.cursor() as cursor:
-                # No wait for the disk: what a crash of the server brings back, the next night takes again.
-                cursor.execute("SET LOCAL synchronous_commit = off")
             count, position = _one_batch(work, busy, position, min(batch, left), now)
             if not count:
                 return
@@ -216,7 +213,9 @@ def _one_batch(work: _Pass, busy: Busy, position: datetime, size: int, now: date
     )
     statement = (
         f"WITH changed AS ({change} WHERE f.ctid = ANY(ARRAY({rows})) AND {work.where} "  # noqa: S608
-        f"RETURNING f.{work.column} AS at) SELECT count(*), max(at) FROM changed"
+        f"RETURNING f.{work.column} AS at) "
+        # The commit does not wait for the disk: what a crash of the server brings back, the next night takes again.
+        "SELECT count(*), max(at), set_config('synchronous_commit', 'off', true) FROM changed"
     )
     parameters = _times(now) | {"position": position, "size": size}
     if busy.ids:
@@ -224,5 +223,5 @@ def _one_batch(work: _Pass, busy: Busy, position: datetime, size: int, now: date
         parameters |= {"due_at": busy.due_at, "ids": busy.ids}
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
-        count, last = cursor.fetchone()
+        count, last, _off = cursor.fetchone()
     return int(count), last or position
