@@ -7,6 +7,7 @@ from datetime import datetime
 from zoneinfo import available_timezones
 
 from django.contrib.auth import SESSION_KEY
+from django.contrib.auth.models import Permission
 from django.contrib.sessions.models import Session
 from django.db import transaction
 
@@ -216,3 +217,24 @@ def soft_delete_organization(
         details={"api_keys": ended.api_keys},
     )
     return ended
+
+
+@transaction.atomic
+def set_support(*, user: User, allowed: bool, actor: User | None = None) -> bool:
+    """Let a member of staff delete subjects in the admin, or no longer; return whether that changed anything (R04).
+
+    Needs no superuser flag. Ending it leaves `is_staff` as it is.
+    """
+    permission = Permission.objects.get(content_type__app_label=User._meta.app_label, codename="delete_subject")
+    row = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    held = row.user_permissions.filter(pk=permission.pk).exists()
+    if held == allowed and (row.is_staff or not allowed):
+        return False
+    if allowed:
+        row.user_permissions.add(permission)
+        row.is_staff = True
+        row.save(update_fields=["is_staff"])
+    else:
+        row.user_permissions.remove(permission)
+    record("support.grant" if allowed else "support.revoke", actor=actor, subject_user_id=row.pk)
+    return True

@@ -3,12 +3,14 @@
 import json
 from collections.abc import Callable
 from datetime import timedelta
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib import admin
 from django.contrib.auth.models import Permission
+from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -234,3 +236,20 @@ def test_r04_the_index_shows_support_its_pages(client: Client) -> None:
     text = client.get("/admin/").content.decode()
     for page in (*map(changelist, KINDS), reverse("admin:lifecycle_deletion_changelist")):
         assert page in text
+
+
+def test_r04_operators_give_and_take_the_permission_by_command_and_the_audit_log_tells(
+    db: None, client_for: ClientFor
+) -> None:
+    user = make_user("pat@support.example")
+    for _ in range(2):
+        call_command("support_staff", "PAT@support.example", stdout=StringIO())
+    user = User.objects.get(pk=user.pk)
+    assert (user.is_staff, user.is_superuser) == (True, False)
+    assert client_for(user).get(changelist("user")).status_code == 200
+    call_command("support_staff", "pat@support.example", "--revoke", stdout=StringIO())
+    assert client_for(user).get(changelist("user")).status_code == 403
+    actions = AuditEvent.objects.filter(action__startswith="support.", subject_user_id=user.pk)
+    assert list(actions.order_by("pk").values_list("action", flat=True)) == ["support.grant", "support.revoke"]
+    with pytest.raises(CommandError, match="no account"):
+        call_command("support_staff", "nobody@support.example")
