@@ -61,7 +61,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     REQUIRED_FIELDS: ClassVar[list[str]] = []
 
     class Meta:
-        permissions = (("delete_subject", "accounts.delete_subject"),)
+        permissions = (("delete_subject", "delete people, organizations and agents, and their memory"),)  # R04
         constraints: ClassVar = [
             models.UniqueConstraint(Upper("email"), name="user_email_live", condition=models.Q(deleted_at__isnull=True))
         ]

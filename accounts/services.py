@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import available_timezones
 
+from django.contrib.auth import SESSION_KEY
+from django.contrib.auth.models import Permission
+from django.contrib.sessions.models import Session
 from django.db import transaction
 
 from accounts.models import ApiKey, Membership, Organization, User
@@ -188,3 +191,91 @@ def revoke_api_key(*, key: ApiKey, now: datetime, actor: User | None = None) -> 
             subject_user_id=key.user_id,
             object_id=key.id,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What a soft delete ended: API keys revoked, and sign-ins (sessions of the web pages)."""
+
+    api_keys: int = 0
+    sessions: int = 0
+
+
+@transaction.atomic
+def soft_delete_user(*, user: User, now: datetime, actor: User | None, reason: str = "", surface: str = "") -> Ended:
+    """Mark a user as deleted, revoke her API keys and end her sign-ins. A deleted one is left as she is.
+
+    The row stays, so that conversations keep a speaker; her address is free again (I01). Memory is the business of
+    `lifecycle`.
+    """
+    row = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    if row.deleted_at is not None:
+        return Ended()
+    row.deleted_at = now
+    row.set_unusable_password()  # ends every sign-in, also one that is just being made
+    row.save(update_fields=["deleted_at", "password"])
+    ended = Ended(
+        ApiKey.objects.filter(user=row, revoked_at__isnull=True).update(revoked_at=now), _end_sessions(row, now=now)
+    )
+    record(
+        "user.delete",
+        actor=actor,
+        subject_user_id=row.pk,
+        reason=reason,
+        surface=surface,
+        details={"api_keys": ended.api_keys, "sessions": ended.sessions},
+    )
+    return ended
+
+
+def _end_sessions(user: User, *, now: datetime) -> int:
+    """Delete the stored sessions of a user. They are opaque, so all that have not expired are read."""
+    ended = 0
+    for session in Session.objects.filter(expire_date__gt=now).iterator(chunk_size=500):
+        if session.get_decoded().get(SESSION_KEY) == str(user.pk):
+            session.delete()
+            ended += 1
+    return ended
+
+
+@transaction.atomic
+def soft_delete_organization(
+    *, organization: Organization, now: datetime, actor: User | None, reason: str = "", surface: str = ""
+) -> Ended:
+    """Mark an organization as deleted and revoke its API keys; memberships stay, and open nothing."""
+    row = Organization.objects.select_for_update(no_key=True).get(pk=organization.pk)
+    if row.deleted_at is not None:
+        return Ended()
+    row.deleted_at = now
+    row.save(update_fields=["deleted_at"])
+    ended = Ended(ApiKey.objects.filter(organization=row, revoked_at__isnull=True).update(revoked_at=now))
+    record(
+        "organization.delete",
+        actor=actor,
+        organization_id=row.pk,
+        reason=reason,
+        surface=surface,
+        details={"api_keys": ended.api_keys},
+    )
+    return ended
+
+
+@transaction.atomic
+def set_support(*, user: User, allowed: bool, actor: User | None = None) -> bool:
+    """Let a member of staff delete subjects in the admin, or no longer; return whether that changed anything (R04).
+
+    Needs no superuser flag. Ending it leaves `is_staff` as it is.
+    """
+    permission = Permission.objects.get(content_type__app_label=User._meta.app_label, codename="delete_subject")
+    row = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    held = row.user_permissions.filter(pk=permission.pk).exists()
+    if held == allowed and (row.is_staff or not allowed):
+        return False
+    if allowed:
+        row.user_permissions.add(permission)
+        row.is_staff = True
+        row.save(update_fields=["is_staff"])
+    else:
+        row.user_permissions.remove(permission)
+    record("support.grant" if allowed else "support.revoke", actor=actor, subject_user_id=row.pk)
+    return True

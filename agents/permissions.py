@@ -73,3 +73,16 @@ def granted_codenames(user_id: uuid.UUID, agent_id: uuid.UUID) -> frozenset[str]
         permission__content_type__model=Agent._meta.model_name,
     )
     return frozenset(rows.values_list("permission__codename", flat=True))
+
+
+def remove_grants_on(agent_id: uuid.UUID) -> int:
+    """Remove every grant on an agent that goes; the caller's audit event tells of it. Returns how many there were."""
+    content = {"content_type__app_label": Agent._meta.app_label, "content_type__model": Agent._meta.model_name}
+    count: int = UserObjectPermission.objects.filter(object_pk=str(agent_id), **content).delete()[0]
+    return count
+
+
+def remove_grants_of(user_id: uuid.UUID) -> int:
+    """Remove every grant that a user who goes holds; the caller's audit event tells of it."""
+    count: int = UserObjectPermission.objects.filter(user=user_id).delete()[0]
+    return count

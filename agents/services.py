@@ -1,9 +1,12 @@
 """Writes to agents and providers; each in one transaction with its audit row."""
 
+from datetime import datetime
+
 from django.db import transaction
 
 from accounts.models import Organization, User
 from agents.models import Agent, Provider
+from agents.permissions import remove_grants_on
 from agents.providers import check_address
 from audit.services import record
 from screening.text import clean_text
@@ -60,3 +63,27 @@ def save_agent(
         action = "agent.update"
     record(action, actor=actor, organization_id=organization.pk, agent_id=agent.pk)
     return agent
+
+
+@transaction.atomic
+def soft_delete_agent(*, agent: Agent, now: datetime, actor: User | None, reason: str = "", surface: str = "") -> int:
+    """Mark an agent as deleted and remove the grants on it; return how many. A deleted one is left as it is.
+
+    Its memory is the business of `lifecycle`, its conversations stay with the organization.
+    """
+    row = Agent.objects.select_for_update(no_key=True).get(pk=agent.pk)
+    if row.deleted_at is not None:
+        return 0
+    row.deleted_at = now
+    row.save(update_fields=["deleted_at"])
+    grants = remove_grants_on(row.pk)
+    record(
+        "agent.delete",
+        actor=actor,
+        organization_id=row.organization_id,
+        agent_id=row.pk,
+        reason=reason,
+        surface=surface,
+        details={"grants": grants},
+    )
+    return grants

@@ -14,4 +14,5 @@ from agents.access import agents_for
 def agent_list(request: MemberRequest) -> HttpResponse:
     """List the agents on which the member holds agent:read."""
     agents = agents_for(request.user).order_by("organization__name", "name", "id")
-    return render(request, "agents/list.html", {"agents": agents})
+    managed = set(agents_for(request.user, "agent:manage").values_list("pk", flat=True))
+    return render(request, "agents/list.html", {"agents": agents, "managed": managed})

@@ -24,6 +24,7 @@ ACTIONS: Final[dict[str, Promise]] = {
     "permission.revoke": _("A permission on an agent was taken away."),
     "provider.create": _("A model provider was set up."),
     "user.create": _("An account was created."),
+    "user.update": _("An account was changed."),
 }
 
 GROUPS: Final[dict[str, Promise]] = {

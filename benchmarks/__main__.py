@@ -17,6 +17,7 @@ FIGURES: Final = (
     Figure("b2", "opening a full scope", "benchmarks.prompt_block"),
     Figure("b3", "what memory adds to a chat turn", "benchmarks.turn"),
     Figure("b4", "extraction of ten candidates without the model", "benchmarks.writing"),
+    Figure("b9", "a night of retention", "benchmarks.retention"),
     Figure("b10", "the Memory tab with 200 facts", "benchmarks.memory_tab"),
     Figure("screening", "the write-time filter on labelled texts", "benchmarks.labelled", database=False),
 )

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-KINDS: Final = frozenset({"organization_keys", "organization", "agent", "user"})
+KINDS: Final = frozenset({"organization_keys", "organization", "agent", "user", "memory"})
 
 
 class LedgerError(Exception):

@@ -104,4 +104,6 @@ class Fact(models.Model):
             models.Index(fields=["organization", "user", "agent", "status"], name="fact_by_scope"),
             models.Index(fields=["deleted_at"], name="fact_tombstones", condition=Q(status="deleted")),
             models.Index(fields=["expires_at"], name="fact_expiring", condition=Q(status__in=LIVE)),
+            models.Index(fields=["superseded_at"], name="fact_superseded", condition=Q(status="superseded")),
+            models.Index(fields=["expires_at"], name="fact_superseded_expiring", condition=Q(status="superseded")),
         ]

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from extraction.models import Run
 from lifecycle import fact_checks, health, key_checks
+from lifecycle.models import PendingWipe
 
 STUCK_AFTER = timedelta(hours=1)
 
@@ -44,4 +45,6 @@ def _backlog() -> list[str]:
     ).count()
     failed = Run.objects.filter(state=Run.State.FAILED, finished_at__gt=timezone.now() - timedelta(days=1)).count()
     found = [f"{late} extraction runs have waited for over an hour"] if late else []
-    return found + ([f"{failed} extraction runs failed in the last day"] if failed else [])
+    found += [f"{failed} extraction runs failed in the last day"] if failed else []
+    wipes = PendingWipe.objects.count()
+    return found + ([f"{wipes} wipes of deleted subjects or of their memory are not done"] if wipes else [])

@@ -7,6 +7,8 @@ from datetime import datetime
 
 from encryption.erasure import destroy_again
 from encryption.ledger import Entry
+from facts.erasure import SUBJECT_KINDS, Subject
+from lifecycle.services import repeat_deletion
 
 
 @dataclass(slots=True)
@@ -18,12 +20,31 @@ class Replayed:
     unknown: Counter[str] = field(default_factory=Counter)
 
 
-def _organization_keys(entry: Entry, now: datetime) -> int:
-    return destroy_again(organization_id=entry.subjects["organization"], now=now)
+def _organization_keys(entry: Entry, subject: Subject, now: datetime) -> int:
+    return destroy_again(organization_id=subject.id, now=now)
+
+
+def _deletion(entry: Entry, subject: Subject, now: datetime) -> int:
+    return repeat_deletion(entry.kind, subject, at=entry.at, now=now)
 
 
 # How each kind of erasure is done again: returns how much was still there.
-APPLY: Mapping[str, Callable[[Entry, datetime], int]] = {"organization_keys": _organization_keys}
+APPLY: Mapping[str, Callable[[Entry, Subject, datetime], int]] = {
+    "organization_keys": _organization_keys,
+    "organization": _deletion,
+    "agent": _deletion,
+    "user": _deletion,
+    "memory": _deletion,
+}
+
+
+def _subject(entry: Entry) -> Subject | None:
+    """Return the subject that an entry of a known kind names; the memory of any kind of subject may be erased."""
+    wanted = SUBJECT_KINDS
+    if entry.kind != "memory":
+        wanted = tuple(kind for kind in wanted if kind == entry.kind.removesuffix("_keys"))
+    named = [Subject(kind, entry.subjects[kind]) for kind in wanted if kind in entry.subjects]
+    return named[0] if len(named) == 1 else None
 
 
 def replay_erasures(
@@ -32,10 +53,10 @@ def replay_erasures(
     """Do every recorded erasure again, oldest first, each in a transaction of its own."""
     outcome = Replayed()
     for entry in entries:
-        apply = APPLY.get(entry.kind)
-        if apply is None or (entry.kind == "organization_keys" and "organization" not in entry.subjects):
+        apply, subject = APPLY.get(entry.kind), _subject(entry)
+        if apply is None or subject is None:
             outcome.unknown[entry.kind] += 1
-        elif apply(entry, now):
+        elif apply(entry, subject, now):
             outcome.applied[entry.kind] += 1
         else:
             outcome.already[entry.kind] += 1

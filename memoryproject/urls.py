@@ -11,6 +11,7 @@ from chat import views as chat_views
 from extraction import views as extraction_views
 from facts import views as facts_views
 from lifecycle import audit_pages, health
+from lifecycle import views as lifecycle_views
 
 AGENT = "agents/<slug:organization>/<slug:agent>"
 
@@ -34,6 +35,7 @@ urlpatterns = [
     path(f"{AGENT}/extraction/", extraction_views.extraction_page, name="extraction"),
     path(f"{AGENT}/extraction/turns/<uuid:turn>/", extraction_views.turn_line, name="extraction-turn"),
     path("audit/", audit_pages.audit, name="audit"),
+    path(f"{AGENT}/delete/", lifecycle_views.delete, name="agent-delete"),
     path("admin/", admin.site.urls),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),

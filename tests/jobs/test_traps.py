@@ -55,7 +55,7 @@ def family(worker: Process) -> tuple[int, int, list[int]]:
 
 
 def ended(pids: list[int]) -> bool:
-    return eventually(lambda: not [pid for pid in pids if alive(pid)], seconds=20)
+    return eventually(lambda: not [pid for pid in pids if alive(pid)], seconds=60)
 
 
 def test_each_process_of_the_cluster_may_be_killed_and_work_goes_on_without_orphans(worker: Process) -> None:

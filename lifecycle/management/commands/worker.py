@@ -11,6 +11,7 @@ from django.utils import timezone
 from audit.chain import seal_when_due
 from extraction.runs import sweep
 from jobs.supervisor import Supervisor
+from lifecycle.nightly import ensure_schedule
 
 
 def sweep_now() -> None:
@@ -23,11 +24,17 @@ def seal_audit() -> None:
     seal_when_due(now=timezone.now())
 
 
+def ensure_schedule_now() -> None:
+    """Keep the nightly job on the schedule."""
+    ensure_schedule(now=timezone.now())
+
+
 class Command(BaseCommand):
     help = "Run the queue's workers under a supervisor that restarts them when they are stuck."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        supervisor = Supervisor(manage=Path(settings.BASE_DIR) / "manage.py", chores=[sweep_now, seal_audit])
+        chores = [sweep_now, seal_audit, ensure_schedule_now]
+        supervisor = Supervisor(manage=Path(settings.BASE_DIR) / "manage.py", chores=chores)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: supervisor.stop())
         supervisor.run()

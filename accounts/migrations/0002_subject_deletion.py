@@ -12,6 +12,6 @@ class Migration(migrations.Migration):
     operations = [
         migrations.AlterModelOptions(
             name='user',
-            options={'permissions': (('delete_subject', 'accounts.delete_subject'),)},
+            options={'permissions': (('delete_subject', 'delete people, organizations and agents, and their memory'),)},
         ),
     ]

@@ -1,0 +1,90 @@
+"""Physical removal of a subject's facts and consent rows, tombstones included; must not decrypt or know why (R03)."""
+
+import uuid
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from django.db.models import F, Q, QuerySet
+
+from accounts.models import Organization, User
+from agents.models import Agent
+from consent.models import Consent
+from facts.models import LIVE, Fact
+
+type SubjectKind = Literal["organization", "user", "agent"]
+SUBJECT_KINDS: Final[tuple[SubjectKind, ...]] = ("organization", "user", "agent")
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Whose memory goes: all of an organization, of a user, or of an agent."""
+
+    kind: SubjectKind
+    id: uuid.UUID
+
+    def rows(self) -> Q:
+        """Return the condition that finds the subject's facts and consent rows."""
+        return Q(**{self.kind: self.id})
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """How many facts were removed, and how many consents removed or withdrawn."""
+
+    facts: int
+    consents: int
+
+
+def lock_memory(subject: Subject) -> None:
+    """Lock a subject and then its scopes, in the one lock order, until the transaction ends.
+
+    Who writes holds the scope's consent row, so every write has ended when this returns; who grants holds
+    organization, user and agent, so none is granted meanwhile.
+    """
+    if subject.kind == "organization":
+        Organization.objects.select_for_update(no_key=True).filter(pk=subject.id).first()
+    elif subject.kind == "user":
+        User.objects.select_for_update(no_key=True).filter(pk=subject.id).first()
+    else:
+        Agent.objects.select_for_update(no_key=True).filter(pk=subject.id).first()
+    scopes = Consent.objects.select_for_update(no_key=True).filter(subject.rows()).order_by("pk")
+    for _pk in scopes.values_list("pk", flat=True).iterator():
+        pass  # each is locked as it is fetched
+
+
+def close_memory(subject: Subject, *, now: datetime) -> int:
+    """Withdraw every consent and tombstone every fact of a subject that lives on; call it in a transaction.
+
+    What a failed wipe leaves behind is then served to nobody all the same. Returns how many consents it withdrew.
+    """
+    lock_memory(subject)
+    kept = Fact.objects.filter(subject.rows(), status__in=[*LIVE, Fact.Status.SUPERSEDED])
+    kept.update(status=Fact.Status.DELETED, deleted_at=now, updated_at=now)
+    return _withdraw(Consent.objects.filter(subject.rows()), now)
+
+
+def _withdraw(consents: QuerySet[Consent], now: datetime) -> int:
+    return consents.filter(granted=True).update(granted=False, withdrawn_at=now, epoch=F("epoch") + 1)
+
+
+def erase(subject: Subject) -> Erased:
+    """Remove a deleted subject's facts of every status and its consent rows; call it in a transaction.
+
+    Raises DatabaseError.
+    """
+    lock_memory(subject)
+    facts, consents = Fact.objects.filter(subject.rows()), Consent.objects.filter(subject.rows())
+    return Erased(facts.delete()[0], consents.delete()[0])
+
+
+def erase_memory(subject: Subject, *, before: datetime, now: datetime) -> Erased:
+    """Remove the facts that a subject that lives on had at `before`, and its tombstones; call it in a transaction.
+
+    Consent that was granted by then is withdrawn, and its row stays: its epoch tells a write under way that consent
+    changed, also when she has granted anew. Raises DatabaseError.
+    """
+    lock_memory(subject)
+    facts = Fact.objects.filter(subject.rows(), Q(created_at__lte=before) | Q(status=Fact.Status.DELETED))
+    withdrawn = _withdraw(Consent.objects.filter(subject.rows(), granted_at__lte=before), now)
+    return Erased(facts.delete()[0], withdrawn)

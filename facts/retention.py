@@ -1,0 +1,227 @@
+"""Nightly retention of facts: tombstones what is over, deletes old tombstones; must not decrypt (R01, R02).
+
+Work goes oldest first in small transactions that skip rows somebody holds, so that it waits for nobody, may be killed
+anywhere, and two runs at once share the rows between them.
+"""
+
+import uuid
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from django.db import connection, transaction
+
+from audit.services import record
+from facts.models import Fact
+
+KEEP_TOMBSTONES: Final = timedelta(days=180)  # of 24 hours each, in UTC
+KEEP_SUPERSEDED: Final = timedelta(days=30)
+BATCH: Final = 5_000  # rows; their locks are held for well under 150 ms
+EXPIRED, SUPERSEDED, DELETED = "expired", "superseded", "deleted"
+KINDS: Final = (EXPIRED, SUPERSEDED, DELETED)
+_FIRST: Final = datetime(1, 1, 2, tzinfo=UTC)
+_SCOPE: Final = "organization_id, user_id, agent_id"
+type Step = Callable[[int], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many rows one run may change: in all, of one scope, and in one transaction."""
+
+    total: int = 100_000
+    per_scope: int = 500
+    batch: int = BATCH
+
+    def __post_init__(self) -> None:
+        if min(self.total, self.per_scope, self.batch) < 1 or self.batch > BATCH:
+            raise ValueError(f"limits are at least 1, and a batch has at most {BATCH} rows")
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What is due at an instant: rows by kind, how many of them the limits let through, and the scopes above theirs."""
+
+    due: Counter[str]
+    within_limits: int
+    busy: "Busy"
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """Scopes with more due rows than one may have, each with the last row that this run may take (aligned lists)."""
+
+    organizations: list[uuid.UUID] = field(default_factory=list)
+    users: list[uuid.UUID] = field(default_factory=list)
+    agents: list[uuid.UUID] = field(default_factory=list)
+    due_at: list[datetime] = field(default_factory=list)
+    ids: list[uuid.UUID] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Swept:
+    """Rows by kind that a run tombstoned (expired, superseded) or deleted, its batches, and due rows that wait."""
+
+    done: Counter[str] = field(default_factory=Counter)
+    batches: int = 0
+    waiting: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pass:
+    """One walk along one index: rows of a status whose `column` is not after `until`, and since when they are due."""
+
+    kind: str
+    status: str
+    column: str
+    until: str
+    due_at: str
+
+    @property
+    def where(self) -> str:
+        return f"{self.status} AND f.{self.column} <= %({self.until})s"
+
+
+_SUPERSEDED_DUE: Final = "LEAST(f.expires_at, f.superseded_at + %(keep_superseded)s)"
+_LIVE: Final = "f.status IN ('active', 'pending', 'conflict')"
+_PASSES: Final = (
+    _Pass(EXPIRED, _LIVE, "expires_at", "now", "f.expires_at"),
+    _Pass(SUPERSEDED, "f.status = 'superseded'", "superseded_at", "superseded_until", _SUPERSEDED_DUE),
+    _Pass(SUPERSEDED, "f.status = 'superseded'", "expires_at", "now", _SUPERSEDED_DUE),
+    _Pass(DELETED, "f.status = 'deleted'", "deleted_at", "deleted_until", "f.deleted_at + %(keep_tombstones)s"),
+)
+_SUPERSEDED_ROWS: Final = (
+    "f.status = 'superseded' AND (f.superseded_at <= %(superseded_until)s OR f.expires_at <= %(now)s)"
+)
+
+
+def _table() -> str:
+    return connection.ops.quote_name(Fact._meta.db_table)
+
+
+def _times(now: datetime) -> dict[str, Any]:
+    now = now.astimezone(UTC)  # days subtracted from another zone's time would follow its clock changes
+    return {
+        "now": now,
+        "superseded_until": now - KEEP_SUPERSEDED,
+        "deleted_until": now - KEEP_TOMBSTONES,
+        "keep_superseded": KEEP_SUPERSEDED,
+        "keep_tombstones": KEEP_TOMBSTONES,
+    }
+
+
+def _due() -> str:
+    """Return the SELECT of every due row: scope, kind, id and since when."""
+    parts = (
+        (EXPIRED, _PASSES[0].where, _PASSES[0].due_at),
+        (SUPERSEDED, _SUPERSEDED_ROWS, _SUPERSEDED_DUE),
+        (DELETED, _PASSES[3].where, _PASSES[3].due_at),
+    )
+    return " UNION ALL ".join(
+        f"SELECT {_SCOPE}, '{kind}' AS kind, f.id, {due_at} AS due_at FROM {_table()} f WHERE {where}"  # noqa: S608
+        for kind, where, due_at in parts
+    )
+
+
+def survey(*, now: datetime, limits: Limits | None = None) -> Survey:
+    """Return what is due at `now`, changing nothing."""
+    limits = limits or Limits()
+    counts = ", ".join(f"count(*) FILTER (WHERE kind = '{kind}') AS {kind}" for kind in KINDS)
+    sums = ", ".join(f"coalesce(sum({kind}), 0)" for kind in KINDS)
+    busy = ", ".join(f"array_agg({column}) FILTER (WHERE n > %(per_scope)s)" for column in _SCOPE.split(", "))
+    parameters = _times(now) | {"per_scope": limits.per_scope}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT {sums}, coalesce(sum(LEAST(n, %(per_scope)s)), 0), {busy} FROM "  # noqa: S608 (our own columns)
+            f"(SELECT {_SCOPE}, count(*) AS n, {counts} FROM ({_due()}) due GROUP BY {_SCOPE}) scopes",
+            parameters,
+        )
+        *numbers, organizations, users, agents = cursor.fetchone()
+        due = Counter({kind: int(number) for kind, number in zip(KINDS, numbers, strict=False) if number})
+        within = min(int(numbers[-1]), limits.total)
+        if not organizations:
+            return Survey(due, within, Busy())
+        cursor.execute(
+            f"SELECT {_SCOPE}, due_at, id FROM (SELECT due.*, row_number() OVER "  # noqa: S608
+            f"(PARTITION BY {_SCOPE} ORDER BY due_at, id) AS n FROM ({_due()}) due JOIN "
+            "unnest(%(organizations)s::uuid[], %(users)s::uuid[], %(agents)s::uuid[]) "
+            f"AS busy({_SCOPE}) USING ({_SCOPE})) numbered WHERE n = %(per_scope)s",
+            parameters | {"organizations": organizations, "users": users, "agents": agents},
+        )
+        return Survey(due, within, Busy(*(list(column) for column in zip(*cursor.fetchall(), strict=True))))
+
+
+def sweep(*, now: datetime, limits: Limits | None = None, step: Step = lambda _: None) -> Swept:
+    """Tombstone live rows that expired at `now` and superseded rows that are over, then delete old tombstones.
+
+    `step` is told the size of each batch after its commit. Tombstoning may use up the part of `limits.total` that
+    deletion does not need, and at least half of it, so that neither starves the other. Call it outside a transaction.
+    """
+    limits = limits or Limits()
+    found, outcome = survey(now=now, limits=limits), Swept()
+    to_tombstone = max(limits.total // 2, limits.total - found.due[DELETED])
+    for work in _PASSES:
+        left = (limits.total if work.kind == DELETED else to_tombstone) - outcome.done.total()
+        if found.due[work.kind]:
+            _walk(work, found.busy, min(left, limits.total), outcome, now=now, batch=limits.batch, step=step)
+    if found.due - outcome.done:
+        # Counted again, since another run may have done it meanwhile; not otherwise: dead index entries are slow.
+        outcome.waiting = survey(now=now, limits=limits).due
+    return outcome
+
+
+def _walk(work: _Pass, busy: Busy, left: int, outcome: Swept, *, now: datetime, batch: int, step: Step) -> None:
+    position = _FIRST
+    while left > 0:
+        with transaction.atomic():
+            count, position = _one_batch(work, busy, position, min(batch, left), now)
+            if not count:
+                return
+            # One row for a batch across organizations: a count and nothing else.
+            action = "retention.delete" if work.kind == DELETED else "retention.tombstone"
+            record(action, actor=None, details={"kind": work.kind, "count": count})
+        left -= count
+        outcome.done[work.kind] += count
+        outcome.batches += 1
+        step(count)
+
+
+def _one_batch(work: _Pass, busy: Busy, position: datetime, size: int, now: datetime) -> tuple[int, datetime]:
+    """Change the oldest free rows from `position` on; return how many, and the position of the last one.
+
+    Without the position carried forward each batch would wade through the dead index entries of all batches before.
+    The condition stands in both halves: the row that is changed is judged as it is then.
+    """
+    among = ""
+    if busy.ids:
+        among = (
+            "AND NOT EXISTS (SELECT FROM unnest(%(organizations)s::uuid[], %(users)s::uuid[], %(agents)s::uuid[], "
+            f"%(due_at)s::timestamptz[], %(ids)s::uuid[]) AS busy({_SCOPE}, due_at, id) "
+            "WHERE busy.organization_id = f.organization_id AND busy.user_id = f.user_id "
+            f"AND busy.agent_id = f.agent_id AND ({work.due_at}, f.id) > (busy.due_at, busy.id))"
+        )
+    lock = "UPDATE" if work.kind == DELETED else "NO KEY UPDATE"
+    rows = (
+        f"SELECT f.ctid FROM {_table()} f WHERE {work.where} AND f.{work.column} >= %(position)s {among} "  # noqa: S608
+        f"ORDER BY f.{work.column} LIMIT %(size)s FOR {lock} OF f SKIP LOCKED"
+    )
+    change = (
+        f"DELETE FROM {_table()} f"  # noqa: S608
+        if work.kind == DELETED
+        else f"UPDATE {_table()} f SET status = 'deleted', deleted_at = %(now)s, updated_at = %(now)s"  # noqa: S608
+    )
+    statement = (
+        f"WITH changed AS ({change} WHERE f.ctid = ANY(ARRAY({rows})) AND {work.where} "  # noqa: S608
+        f"RETURNING f.{work.column} AS at) "
+        # The commit does not wait for the disk: what a crash of the server brings back, the next night takes again.
+        "SELECT count(*), max(at), set_config('synchronous_commit', 'off', true) FROM changed"
+    )
+    parameters = _times(now) | {"position": position, "size": size}
+    if busy.ids:
+        parameters |= {"organizations": busy.organizations, "users": busy.users, "agents": busy.agents}
+        parameters |= {"due_at": busy.due_at, "ids": busy.ids}
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        count, last, _off = cursor.fetchone()
+    return int(count), last or position

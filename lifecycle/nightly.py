@@ -1,0 +1,66 @@
+"""The nightly job and its schedule: retention, then pending wipes again, one report (R01, R02, R03)."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, time, timedelta
+from typing import Final
+
+from django.db import connection, transaction
+from django.utils import timezone
+from django_q.models import Schedule
+
+from facts.retention import DELETED, EXPIRED, SUPERSEDED, Limits, Step, sweep
+from lifecycle.models import RetentionReport
+from lifecycle.services import retry_wipes
+
+SCHEDULE: Final = "retention"
+TASK: Final = "lifecycle.tasks.nightly"
+AT: Final = time(2, 30, tzinfo=UTC)
+_LOCK: Final = 7_203_041  # any number, as long as nothing else in this database locks the same
+
+
+def run(
+    *,
+    now: datetime,
+    asked_by: str,
+    limits: Limits | None = None,
+    step: Step = lambda _: None,
+    clock: Callable[[], datetime] = timezone.now,
+) -> RetentionReport:
+    """Do one night's work and return its report; `now` decides what is due, `clock` says when it ended.
+
+    May run twice at once and be killed anywhere. Wipes come first: they were promised at once, and take no part in the
+    caps.
+    """
+    report = RetentionReport.objects.create(asked_by=asked_by, started_at=now)
+    report.wipes_done, report.wipes_pending = retry_wipes(now=now)
+    swept = sweep(now=now, limits=limits, step=step)
+    report.expired, report.superseded = swept.done[EXPIRED], swept.done[SUPERSEDED]
+    report.deleted, report.batches = swept.done[DELETED], swept.batches
+    report.waiting = dict(swept.waiting)
+    report.finished_at = clock()
+    report.save()
+    return report
+
+
+def next_night(now: datetime) -> datetime:
+    """Return the next time of the job after `now`, in UTC."""
+    now = now.astimezone(UTC)
+    tonight = datetime.combine(now.date(), AT)
+    return tonight if tonight > now else tonight + timedelta(days=1)
+
+
+def ensure_schedule(*, now: datetime) -> None:
+    """Put the job on the queue's schedule, or put it right; idempotent, also between workers that start at once.
+
+    Nights that were missed are not made up for: the queue runs the job once when it is back (`catch_up` is off).
+    """
+    wanted = {"func": TASK, "schedule_type": Schedule.DAILY, "repeats": -1}
+    if list(Schedule.objects.filter(name=SCHEDULE).values_list(*wanted)) == [tuple(wanted.values())]:
+        return
+    with transaction.atomic():
+        with connection.cursor() as cursor:  # the queue's table knows no unique names
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+        twins = Schedule.objects.filter(name=SCHEDULE).order_by("pk").values_list("pk", flat=True)[1:]
+        Schedule.objects.filter(pk__in=list(twins)).delete()
+        defaults = {**wanted, "next_run": next_night(now)}
+        Schedule.objects.update_or_create(name=SCHEDULE, defaults=wanted, create_defaults=defaults)

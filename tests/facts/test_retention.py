@@ -1,0 +1,198 @@
+"""R01, R02: what retention tombstones and deletes, its caps, its order, and what it says about what waits."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.db import connection
+
+from accounts.models import User
+from agents.models import Agent
+from audit.models import AuditEvent
+from consent.scope import Scope
+from facts import retention
+from facts.models import Fact
+from facts.retention import Limits, survey, sweep
+from tests.factories import grant, make_fact
+from tests.threads import together
+
+pytestmark = pytest.mark.django_db
+NOW = datetime(2026, 11, 30, 2, 30, tzinfo=UTC)
+DAY = timedelta(days=1)
+type Tombstones = Callable[..., list[Fact]]
+
+
+@pytest.fixture
+def tombstones(consented: Scope) -> Tombstones:
+    """Make tombstones of the owner, or of another scope, whose deletion is so many days before NOW."""
+
+    def make(*days: float, scope: Scope = consented) -> list[Fact]:
+        rows = [make_fact(scope, key=f"old.{day}", status="deleted", created_at=NOW - day * DAY) for day in days]
+        return sorted(rows, key=lambda row: row.created_at)
+
+    return make
+
+
+@pytest.fixture
+def other(colleague: User, agent: Agent) -> Scope:
+    """The colleague's scope, with consent granted."""
+    return grant(Scope(agent.organization_id, colleague.pk, agent.pk), colleague)
+
+
+def status(fact: Fact) -> str:
+    return str(Fact.objects.values_list("status", flat=True).get(pk=fact.pk))
+
+
+@pytest.mark.parametrize("before", ["active", "pending", "conflict"])
+def test_r01_an_expired_live_row_becomes_a_tombstone_and_stays_for_180_days(consented: Scope, before: str) -> None:
+    fact = make_fact(consented, status=before, created_at=NOW - 2 * DAY, expires_at=NOW)
+    assert sweep(now=NOW).done == {"expired": 1}
+    row = Fact.objects.get()
+    assert (row.pk, row.status, row.deleted_at, row.updated_at) == (fact.pk, "deleted", NOW, NOW)
+    assert sweep(now=NOW + timedelta(days=180) - timedelta(microseconds=1)).done == {}
+    assert sweep(now=NOW + timedelta(days=180)).done == {"deleted": 1}
+    assert not Fact.objects.exists()
+
+
+def test_r01_a_live_row_that_has_not_expired_is_left_alone(consented: Scope) -> None:
+    make_fact(consented, created_at=NOW, expires_at=NOW + timedelta(microseconds=1))
+    swept = sweep(now=NOW)
+    assert (swept.done, swept.batches, swept.waiting) == ({}, 0, {})
+    assert not AuditEvent.objects.filter(action__startswith="retention").exists()
+
+
+def test_r01_a_superseded_row_is_eligible_when_its_own_expiry_has_passed_or_after_30_days(consented: Scope) -> None:
+    old = make_fact(consented, key="a", status="superseded", created_at=NOW - 30 * DAY)
+    young = make_fact(consented, key="b", status="superseded", created_at=NOW - 30 * DAY + timedelta(seconds=1))
+    over = make_fact(consented, key="c", status="superseded", created_at=NOW - 2 * DAY, expires_at=NOW)
+    both = make_fact(consented, key="d", status="superseded", created_at=NOW - 31 * DAY, expires_at=NOW)
+    assert sweep(now=NOW).done == {"superseded": 3}
+    assert [status(fact) for fact in (old, young, over, both)] == ["deleted", "superseded", "deleted", "deleted"]
+
+
+def test_r01_180_days_are_counted_in_hours_whatever_zone_now_comes_in(tombstones: Tombstones) -> None:
+    """Berlin's clocks went back on 25 October: 180 local days before NOW are 180 days and an hour in UTC."""
+    tombstones(180)
+    local = NOW.astimezone(ZoneInfo("Europe/Berlin"))
+    assert sweep(now=local - timedelta(seconds=1)).done == {}
+    assert sweep(now=local).done == {"deleted": 1}
+
+
+def test_r01_the_session_s_time_zone_moves_no_boundary(tombstones: Tombstones, consented: Scope) -> None:
+    tombstones(180, 179.99)
+    make_fact(consented, status="superseded", created_at=NOW - 30 * DAY + timedelta(seconds=1))
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL TIME ZONE 'America/New_York'")
+    assert sweep(now=NOW).done == {"deleted": 1}
+
+
+def test_r01_a_clock_that_went_back_deletes_nothing(tombstones: Tombstones) -> None:
+    tombstones(180, 181)
+    assert sweep(now=NOW - 30 * DAY).done == {}
+
+
+def test_r02_the_oldest_go_first_and_what_waits_is_reported(tombstones: Tombstones) -> None:
+    rows = tombstones(185, 190, 181, 200, 183)
+    swept = sweep(now=NOW, limits=Limits(total=3, batch=2))
+    assert (swept.done, swept.batches, swept.waiting) == ({"deleted": 3}, 2, {"deleted": 2})
+    assert set(Fact.objects.values_list("pk", flat=True)) == {row.pk for row in rows[3:]}
+    assert sweep(now=NOW, limits=Limits(total=3)).done == {"deleted": 2}
+
+
+def test_r02_a_busy_scope_does_not_starve_the_others(tombstones: Tombstones, other: Scope) -> None:
+    busy = tombstones(*(300 + number for number in range(9)))
+    tombstones(181, 182, scope=other)
+    assert sweep(now=NOW, limits=Limits(per_scope=4, batch=2)).waiting == {"deleted": 5}
+    assert not Fact.objects.for_scope(other).exists()
+    assert set(Fact.objects.values_list("pk", flat=True)) == {row.pk for row in busy[4:]}  # its oldest went
+
+
+def test_r02_the_cap_of_a_scope_holds_over_all_kinds_and_the_most_overdue_go_first(
+    tombstones: Tombstones, consented: Scope
+) -> None:
+    tombstones(181, 190)  # due since one and ten days
+    make_fact(consented, key="e", created_at=NOW - 20 * DAY, expires_at=NOW - 5 * DAY)
+    make_fact(consented, key="f", created_at=NOW - 20 * DAY, expires_at=NOW - timedelta(hours=1))
+    make_fact(consented, key="s", status="superseded", created_at=NOW - 33 * DAY)  # due since three days
+    swept = sweep(now=NOW, limits=Limits(per_scope=3))
+    assert swept.done == {"deleted": 1, "expired": 1, "superseded": 1}
+    assert swept.waiting == {"deleted": 1, "expired": 1}
+
+
+def test_r02_rows_of_one_instant_are_capped_exactly(consented: Scope) -> None:
+    """A scope's expired rows are tombstoned in one statement, so many share one time."""
+    for number in range(7):
+        make_fact(consented, key=f"k{number}", status="deleted", created_at=NOW - 200 * DAY)
+    assert [sweep(now=NOW, limits=Limits(per_scope=3, batch=2)).done["deleted"] for _ in range(4)] == [3, 3, 1, 0]
+
+
+def test_r02_tombstoning_leaves_room_for_deletion(tombstones: Tombstones, consented: Scope) -> None:
+    tombstones(181, 182, 183)
+    for number in range(6):
+        make_fact(consented, key=f"k{number}", created_at=NOW - DAY, expires_at=NOW - timedelta(hours=number))
+    assert sweep(now=NOW, limits=Limits(total=4)).done == {"expired": 2, "deleted": 2}
+
+
+def test_r02_each_batch_has_an_audit_row_with_counts_only(tombstones: Tombstones) -> None:
+    tombstones(181, 182, 183)
+    sizes: list[int] = []
+    sweep(now=NOW, limits=Limits(batch=2), step=sizes.append)
+    events = AuditEvent.objects.filter(action="retention.delete").order_by("pk")
+    assert [event.details for event in events] == [{"kind": "deleted", "count": 2}, {"kind": "deleted", "count": 1}]
+    assert {(event.actor_id, event.subject_user_id, event.object_id) for event in events} == {(None, None, None)}
+    assert sizes == [2, 1]
+
+
+def test_r02_a_survey_changes_nothing_and_knows_the_caps(tombstones: Tombstones, other: Scope) -> None:
+    tombstones(181, 182, 183, 184)
+    tombstones(181, scope=other)
+    found = survey(now=NOW, limits=Limits(per_scope=3))
+    assert (found.due, found.within_limits, found.busy.users) == ({"deleted": 5}, 4, [found.busy.users[0]])
+    assert survey(now=NOW, limits=Limits(total=2)).within_limits == 2
+    assert Fact.objects.count() == 5
+
+
+def test_r02_limits_that_make_no_sense_are_refused() -> None:
+    for wrong in ({"total": 0}, {"per_scope": -1}, {"batch": retention.BATCH + 1}):
+        with pytest.raises(ValueError, match="limits"):
+            Limits(**wrong)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_r02_two_runs_at_once_share_the_rows(tombstones: Tombstones) -> None:
+    rows = tombstones(*(181 + number for number in range(60)))
+
+    def run() -> int:
+        return sweep(now=NOW, limits=Limits(batch=3)).done["deleted"]
+
+    done = together(run, run)
+    assert [one for one in done if isinstance(one, Exception)] == []
+    assert sum(one for one in done if isinstance(one, int)) == len(rows)  # no row counted twice
+    assert not Fact.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_r02_a_row_that_somebody_holds_is_left_for_the_next_run(tombstones: Tombstones) -> None:
+    from threading import Event
+
+    from django.db import transaction
+
+    held, rest = tombstones(182, 181)
+    holding, swept = Event(), Event()
+
+    def hold() -> None:
+        with transaction.atomic():
+            Fact.objects.select_for_update(no_key=True).get(pk=held.pk)
+            holding.set()
+            assert swept.wait(timeout=10)
+
+    def run() -> dict[str, int]:
+        assert holding.wait(timeout=10)
+        outcome = sweep(now=NOW)
+        swept.set()
+        return {"done": outcome.done["deleted"], "waiting": outcome.waiting["deleted"]}
+
+    assert together(hold, run) == [None, {"done": 1, "waiting": 1}]
+    assert not Fact.objects.filter(pk=rest.pk).exists()
+    assert sweep(now=NOW).done == {"deleted": 1}
