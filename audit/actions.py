@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 # Dotted: GROUP.ACT. An action that is recorded anywhere stands here, one line each.
 ACTIONS: Final[dict[str, Promise]] = {
     "agent.create": _("An agent was created."),
+    "agent.delete": _("An agent was deleted."),
     "agent.update": _("An agent's configuration was changed."),
     "api_key.create": _("An API key was created."),
     "api_key.revoke": _("An API key was revoked."),
@@ -19,11 +20,21 @@ ACTIONS: Final[dict[str, Promise]] = {
     "fact.record": _("Facts were learned from a conversation."),
     "member.remove": _("A member was removed from an organization."),
     "member.set": _("A member was added to an organization, or given another role."),
+    "memory.delete": _("A memory was deleted by support staff."),
+    "memory.wipe": _("Facts and consent of a deleted subject were wiped."),
+    "memory.wipe_failed": _("A wipe failed; the nightly job tries again."),
     "organization.create": _("An organization was created."),
+    "organization.delete": _("An organization was deleted."),
+    "organization.destroy_keys": _("The keys of an organization were destroyed."),
     "permission.grant": _("A permission on an agent was given."),
     "permission.revoke": _("A permission on an agent was taken away."),
     "provider.create": _("A model provider was set up."),
+    "retention.delete": _("Old tombstones were removed by the nightly job."),
+    "retention.tombstone": _("Facts that were over became tombstones in the nightly job."),
+    "support.grant": _("The right to delete subjects was given."),
+    "support.revoke": _("The right to delete subjects was taken away."),
     "user.create": _("An account was created."),
+    "user.delete": _("An account was deleted."),
     "user.update": _("An account was changed."),
 }
 
@@ -33,9 +44,12 @@ GROUPS: Final[dict[str, Promise]] = {
     "consent": _("Consent"),
     "fact": _("Facts"),
     "member": _("Members"),
+    "memory": _("Deleted memories"),
     "organization": _("Organizations"),
     "permission": _("Permissions"),
     "provider": _("Providers"),
+    "retention": _("Retention"),
+    "support": _("Support"),
     "user": _("Accounts"),
 }
 

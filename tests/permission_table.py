@@ -52,6 +52,7 @@ api           other   401   401       401     401   401     401   401       401 
 api           absent  401   401       401     401   401     401   401       401      401     401     404   401
 key           own     401   401       401     401   401     401   401       401      401     401     ok    401
 staff         own     login login     login   login ok      ok    ok        login    login   login   login login
+support       own     login login     login   login ok      403   ok        login    login   login   login login
 superuser     own     login login     login   login 403     403   ok        login    login   login   login login
 superuser     other   login login     login   login 403     403   ok        login    login   login   login login
 superuser     absent  login login     login   login 403     403   302       login    login   login   login login
@@ -129,6 +130,7 @@ ROWS: Final[dict[str, Row]] = {
     "memory-prompt": page(GET="agent:read 200"),
     "extraction": page(GET="agent:manage 200"),
     "extraction-turn": page(GET="session 200"),
+    "agent-delete": page(GET="agent:manage 200", POST="agent:manage 400"),
     "audit": page(GET="signed-in 200"),
     "audit organization": page(GET="organization 200", query={"organization": "{organization}"}),
     "audit subject": page(GET="subject 200", query={"subject": "{subject}"}),
@@ -152,6 +154,15 @@ ROWS: Final[dict[str, Row]] = {
     "admin:view_on_site": admin("staff 404", objects=("absent",)),
     "admin:app_list": admin("app-list 200", objects=("own",)),
     "admin/(?P<url>.*)$": admin("staff 404", objects=("own",)),
+    "admin:lifecycle_*_changelist": admin("support 200"),
+    "admin:lifecycle_*_add": admin("staff 403"),
+    "admin:lifecycle_*_delete": admin("staff 403", objects=("absent",)),
+    "admin:lifecycle_*_history": admin("staff 302", objects=("absent",)),
+    "admin:lifecycle_support*_change": admin("support 404", objects=("absent",)),
+    "admin:lifecycle_support*_erase*": admin("support 404", objects=("absent",)),
+    "admin:lifecycle_deletion_change": admin("support 404", objects=("absent",)),
+    "admin:lifecycle_deletion_receipt": admin("support 404", objects=("absent",)),
+    "admin:lifecycle_retentionreport_change": admin("support 302", objects=("absent",)),
     "admin:accounts_*_changelist": admin("superuser 200"),
     "admin:accounts_*_add": admin("staff 403"),
     "admin:accounts_*_delete": admin("staff 403"),

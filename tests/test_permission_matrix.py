@@ -184,8 +184,10 @@ def ask(actor: Actor, method: str, route: str, row: Row, kind: str) -> HttpRespo
     if "organization" in row.query and kind == "absent":
         parts["organization"] = "nothing"
     parts["object_id"] = parts["tenant" if "/organization/" in route else "user"]
+    parts |= dict.fromkeys(("subject_id", "deletion_id"), parts["user"])
     path = re.sub(r"<\w+:(\w+)>", lambda found: parts.get(found[1], "nothing"), route)
-    path = path.replace("(?P<url>.*)$", "nothing/").replace("(?P<app_label>auth|axes|accounts)/$", "accounts/")
+    path = path.replace("(?P<url>.*)$", "nothing/")
+    path = re.sub(r"\(\?P<app_label>[^)]*\)/\$", "accounts/", path)
     body = filled(dict(row.data), parts) if method == "POST" else {}
     sent = json.dumps(body) if row.json else "&".join(f"{key}={value}" for key, value in body.items())
     query = {key: filled(value, parts) for key, value in row.query.items()}
