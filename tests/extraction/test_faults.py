@@ -57,7 +57,8 @@ def test_f07_two_runs_of_one_scope_at_199_facts_stop_at_the_cap(world: World, me
     factories.fill(member.scope, MAX_LIVE - 1)
     other = Member(member.user, member.scope, factories.make_session(member.session.agent, member.user))
     world.answer({"text": ANSWER, "delay": 0.2}, facts({"key": "job", "content": "Works as a baker."}))
-    first, second = member.say("I live in Porto. I have a cat."), other.say("I work as a baker.")
+    said = "I live in Porto. I have a cat. I work as a baker."  # whichever run gets which answer
+    first, second = member.say(said), other.say(said)
     assert world.ended(first, second)
     assert len(member.facts()) == MAX_LIVE
     refused = [Run.objects.get(pk=run.pk).refusals.get("cap", 0) for run in (first, second)]
