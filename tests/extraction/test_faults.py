@@ -196,7 +196,7 @@ def test_chat_answers_while_200_runs_wait(world: World) -> None:
         )
         assert answer.status_code == 200
     assert Run.objects.filter(agent=agent, state__in=["waiting", "running"]).count() > 150
-    agent.delete()
+    Run.objects.filter(agent=agent, state="waiting").update(state="failed")  # the next test shares the worker
 
 
 def test_a_thousand_turns_of_one_scope_have_one_running_job(world: World, member: Member) -> None:
