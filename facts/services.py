@@ -39,6 +39,10 @@ class MemoryClosed(Exception):
         self.reason = reason
 
 
+class BadExpiry(ValueError):
+    """The expiry is past, unreadable, or more than 180 days away (F05)."""
+
+
 class SameAsAnother(Exception):
     """Another live fact of this type and key already says exactly this."""
 
@@ -200,16 +204,22 @@ def _new_row(
 
 
 @transaction.atomic
-def edit_fact(*, scope: Scope, fact_id: uuid.UUID, body: str, actor: User, now: datetime) -> Fact:
+def edit_fact(
+    *, scope: Scope, fact_id: uuid.UUID, body: str, actor: User, now: datetime, expires_at: datetime | None = None
+) -> Fact:
     """Replace a fact by a successor with the new text, or return the row unchanged for the same text (F10).
 
-    Raises ChangedMeanwhile (before anything else), UnacceptableText, MemoryClosed, SameAsAnother, KeyUnavailable.
+    `expires_at` is the successor's; without one it lives for the full time (F05).
+    Raises ChangedMeanwhile (before anything else), UnacceptableText, BadExpiry, MemoryClosed, SameAsAnother,
+    KeyUnavailable.
     """
     state = gate.hold(scope)
     row = Fact.objects.for_scope(scope).live().unexpired(now).select_for_update(no_key=True).filter(pk=fact_id).first()
     if row is None:
         raise ChangedMeanwhile
     clean = clean_text(body, max_length=MAX_BODY)
+    if expires_at is not None and not now < expires_at <= now + LIFETIME:
+        raise BadExpiry
     if isinstance(state, gate.Closed):
         raise MemoryClosed(state)
     tombstone_expired(scope, now=now)
@@ -227,7 +237,7 @@ def edit_fact(*, scope: Scope, fact_id: uuid.UUID, body: str, actor: User, now: 
     before = row.status
     row.status, row.superseded_at, row.updated_at = Fact.Status.SUPERSEDED, now, now
     row.save(update_fields=["status", "superseded_at", "updated_at"])
-    new = NewFact(row.memory_type, opened.label, clean, 1.0, tuple(row.source_ids))
+    new = NewFact(row.memory_type, opened.label, clean, 1.0, tuple(row.source_ids), expires_at)
     hashes = (bytes(row.key_hash), content)
     successor = _new_row(scope, keys, new, hashes=hashes, status=Fact.Status.ACTIVE, now=now)
     successor.supersedes_id = row.pk

@@ -1,6 +1,7 @@
 """The Memory tab and its actions: the member's own facts with one agent (F01, F09–F13). Pages only, no API (F12)."""
 
 import uuid
+from datetime import datetime, time, timedelta
 from typing import Final
 
 from django.contrib import messages
@@ -9,6 +10,7 @@ from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.dateparse import parse_date, parse_datetime
 from django.utils.formats import date_format
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -23,15 +25,16 @@ from encryption.services import KeyUnavailable
 from facts.drawing import draw
 from facts.history import read_history
 from facts.meanwhile import Meanwhile, what_became_of
-from facts.models import TOMBSTONE_KEPT, Fact
+from facts.models import LIFETIME, TOMBSTONE_KEPT, Fact
 from facts.preview import read_preview
 from facts.rows import Row
 from facts.selection import Selection
-from facts.services import ChangedMeanwhile, MemoryClosed, SameAsAnother, delete_fact, edit_fact
+from facts.services import BadExpiry, ChangedMeanwhile, MemoryClosed, SameAsAnother, delete_fact, edit_fact
 from facts.tab import Tab, read_tab, scope_of
 from screening.text import UnacceptableText
 
 SURFACE: Final = "memoryTab"
+DAY: Final = timedelta(days=1)
 _CLOSED: Final[dict[str, Promise]] = {
     "kill_switch": gettext_lazy("Memory is turned off for this whole deployment, so nothing can be added or edited."),
     "no_consent": gettext_lazy("Memory is off for this agent. Turn it on before you edit a fact."),
@@ -112,10 +115,18 @@ def edit(request: MemberRequest, organization: str, agent: str, fact: uuid.UUID)
     scope = scope_of(request.user, access.agent)
     try:
         saved = edit_fact(
-            scope=scope, fact_id=fact, body=posted_text(request, "body"), actor=request.user, now=timezone.now()
+            scope=scope,
+            fact_id=fact,
+            body=posted_text(request, "body"),
+            actor=request.user,
+            now=timezone.now(),
+            expires_at=_posted_expiry(request),
         )
     except ChangedMeanwhile:
         return _changed_meanwhile(request, access, fact)
+    except BadExpiry:
+        problem = _("A fact can be kept until a day within the next 180 days. Choose another day, or none.")
+        return _form(request, access, fact, status=400, problem=problem)
     except UnacceptableText as error:
         return _form(request, access, fact, status=400, problem=text_problem(error))
     except MemoryClosed as error:
@@ -128,6 +139,21 @@ def edit(request: MemberRequest, organization: str, agent: str, fact: uuid.UUID)
         return _form(request, access, fact, status=503, problem=problem)
     unchanged = saved.pk == fact
     return _done(request, access, _("The text is the same, so nothing was changed.") if unchanged else _("Saved."))
+
+
+def _posted_expiry(request: MemberRequest) -> datetime | None:
+    """Return the end of the posted day in the member's zone, or the posted instant; None when none was chosen."""
+    given = request.POST.get("expires_at", "").strip()
+    if not given:
+        return None
+    try:
+        day = parse_date(given)
+        instant = datetime.combine(day, time.max) if day else parse_datetime(given)
+    except ValueError:
+        raise BadExpiry from None
+    if instant is None:
+        raise BadExpiry
+    return instant if timezone.is_aware(instant) else timezone.make_aware(instant)
 
 
 @login_required
@@ -211,6 +237,8 @@ def _form(
         )
     typed = request.POST.get("body", "") if request.method == "POST" else row.body
     shown = {"tab": tab, "agent": access.agent, "row": row, "typed": typed, "problem": problem}
+    today = timezone.localdate()
+    shown |= {"until": request.POST.get("expires_at", ""), "first_day": today, "last_day": today + LIFETIME - DAY}
     template = "facts/_edit.html" if request.htmx else "facts/edit.html"
     return _target(request, render(request, template, shown, status=status), _spot(row))
 
