@@ -2,9 +2,13 @@
 
 import uuid
 from collections.abc import Mapping
+from functools import cache
 from typing import Protocol
 
 import structlog
+from django.db import connection
+from django.utils import timezone
+from psycopg.types.json import Jsonb
 
 from audit.models import AuditEvent
 
@@ -31,15 +35,25 @@ def record(
 ) -> None:
     """Append one event (T03). `details` takes ids, counts and codes; never text that a member or a model wrote."""
     request_id = str(structlog.contextvars.get_contextvars().get("request_id", ""))
-    AuditEvent.objects.create(
-        action=action,
-        actor_id=actor.pk if actor is not None else None,
-        organization_id=organization_id,
-        subject_user_id=subject_user_id,
-        agent_id=agent_id,
-        object_id=object_id,
-        surface=surface,
-        reason=reason,
-        request_id=request_id[:64],
-        details=dict(details or {}),
-    )
+    values = {
+        "at": timezone.now(),
+        "action": action,
+        "actor_id": actor.pk if actor is not None else None,
+        "organization_id": organization_id,
+        "subject_user_id": subject_user_id,
+        "agent_id": agent_id,
+        "object_id": object_id,
+        "surface": surface,
+        "reason": reason,
+        "request_id": request_id[:64],
+        "details": Jsonb(dict(details or {})),
+    }
+    # Text, because compiling an instance's INSERT takes Django four times as long as PostgreSQL needs to do it.
+    with connection.cursor() as cursor:
+        cursor.execute(_insert_sql(tuple(values)), list(values.values()))
+
+
+@cache
+def _insert_sql(columns: tuple[str, ...]) -> str:
+    table = connection.ops.quote_name(AuditEvent._meta.db_table)
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join(['%s'] * len(columns))})"  # noqa: S608

@@ -14,7 +14,7 @@ def measure_screening(context: Context) -> Outcome:
     ]
     checks += [
         Check("wrong refusals", result["benign"]["wrong_refusals"], screening.MAX_WRONG_REFUSALS),
-        Check("p99 of 4,000 characters, ms", result["time"]["p99_ms"], screening.MAX_P99_MS),
-        Check("worst adversarial text, ms", result["time"]["worst_ms"], screening.MAX_WORST_MS),
+        Check("p99 of 4,000 characters, ms", result["b12"]["p99_ms"], screening.MAX_P99_MS),
+        Check("worst adversarial text, ms", result["b12"]["worst_ms"], screening.MAX_WORST_MS),
     ]
     return Outcome(tuple(checks), notes={"rows": sum(result[label]["rows"] for label in screening.LABELS)})

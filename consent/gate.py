@@ -80,6 +80,9 @@ class Rows:
     parameters: tuple[Any, ...]
 
 
+_NO_ROWS: Final = Rows(("none",), "SELECT NULL AS none WHERE false", ())
+
+
 @cache
 def _gate_sql() -> str:
     return _GATE.format(**_tables())
@@ -131,7 +134,7 @@ def open_with(
         return Closed.KILL_SWITCH, []
     if surface is not None and not uses_facts(surface):
         return Closed.SURFACE, []
-    with _binary_cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(_gated(rows.columns, rows.sql), (*_parameters(scope), *rows.parameters))
         row = cursor.fetchone()
     state = _judge(scope, row)
@@ -152,8 +155,8 @@ def _gated(columns: tuple[str, ...], rows: str) -> str:
 
 
 @contextmanager
-def _binary_cursor() -> Iterator[CursorWrapper]:
-    """Give a cursor on Django's connection that fetches binary and lets PostgreSQL keep the plan of the statement.
+def prepared_cursor() -> Iterator[CursorWrapper]:
+    """Give a cursor on Django's connection that binds on the server, fetches binary and lets PostgreSQL keep the plan.
 
     Django's own cursor fetches text and has every statement planned anew, which for this one takes longer than its
     execution.
@@ -173,14 +176,28 @@ def hold(scope: Scope, *, epoch: int | None = None) -> ConsentedScope | Closed:
     The row is the mutex of the scope: cap, uniqueness and withdrawal are decided under it. `epoch` is the one seen
     when the gate stood open before; another one means that consent changed meanwhile.
     """
+    return hold_with(scope, _NO_ROWS, epoch=epoch)[0]
+
+
+def hold_with(
+    scope: Scope, rows: Rows, *, epoch: int | None = None
+) -> tuple[ConsentedScope | Closed, list[tuple[Any, ...]]]:
+    """Do as `hold` does, and fetch `rows` under the lock in the statement that judges."""
     if kill_switch_on():
-        return Closed.KILL_SWITCH
-    row = Consent.objects.filter(organization=scope.organization_id, user=scope.user_id, agent=scope.agent_id)
-    row.select_for_update(no_key=True).values_list("pk").first()
-    # A second statement: it sees what was committed while the lock was waited for.
+        return Closed.KILL_SWITCH, []
     with connection.cursor() as cursor:
-        cursor.execute(_gate_sql(), _parameters(scope))
-        state = _judge(scope, cursor.fetchone())
+        cursor.execute(_lock_sql(), (scope.organization_id, scope.user_id, scope.agent_id))
+    # A second statement: it sees what was committed while the lock was waited for.
+    state, found = open_with(scope, rows, surface=None)
     if isinstance(state, ConsentedScope) and epoch is not None and state.epoch != epoch:
-        return Closed.CHANGED
-    return state
+        return Closed.CHANGED, []
+    return state, found
+
+
+@cache
+def _lock_sql() -> str:
+    table = _tables()["consent"]
+    return (
+        f"SELECT id FROM {table} WHERE organization_id = %s AND user_id = %s AND agent_id = %s "  # noqa: S608
+        "FOR NO KEY UPDATE"
+    )

@@ -193,7 +193,9 @@ def _memory_type(value: Any) -> MemoryType | None:
 
 
 def _letters(name: object) -> str:
-    return _NOT_LETTERS.sub("", name.lower()) if isinstance(name, str) else ""
+    if not isinstance(name, str):
+        return ""
+    return name if name.isascii() and name.isalpha() and name.islower() else _NOT_LETTERS.sub("", name.lower())
 
 
 def _field(fields: dict[str, Any], name: str) -> Any:

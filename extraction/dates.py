@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import Any, Final
 
-from extraction.numbers import numbers_of, words_of
+from extraction.numbers import numbers_of
 from extraction.vocabulary import MONTHS, NEAR_NOW, SEASONS, SPANS, WEEKDAYS
-from screening.text import compiled
+from screening.text import compiled, words_of
 
 _CJK: Final = compiled(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]")
 _MONTH: Final = "(?:" + "|".join(sorted(MONTHS, key=len, reverse=True)) + ")"

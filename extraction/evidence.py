@@ -6,12 +6,13 @@ denied, told of others, ordered, or taken back.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import Final, Literal
 
 from extraction import markers
 from extraction.own_words import Cited, own_words
-from extraction.sentences import Sentence, carriers, carrying_clauses, overlap, split, stems, weigh
+from extraction.sentences import Passage, Sentence, carriers, carrying_clauses, overlap, split, stems, weigh
 from extraction.tasks_said import is_one_off
 from screening.text import spoken, visible
 
@@ -38,8 +39,41 @@ class Heard:
     def __init__(self, messages: Sequence[Cited]):
         self.messages = messages
         self.own = [split(own_words(m.text[:MAX_READ]), n) if m.own else [] for n, m in enumerate(messages)]
-        self.mine = frozenset(stem for sentences in self.own for sentence in sentences for stem in sentence.stems)
-        self.all = frozenset(stem for m in messages for stem in stems(spoken(m.text[:MAX_READ])[:MAX_READ]))
+        self.everything = [sentence for sentences in self.own for sentence in sentences]
+        self.mine = frozenset(stem for sentence in self.everything for stem in sentence.stems)
+        everyone = {stem for m in messages for stem in stems(spoken(m.text[:MAX_READ])[:MAX_READ])}
+        self.theirs = frozenset(everyone - self.mine)
+
+    @cached_property
+    def named_back(self) -> list[frozenset[str]]:
+        """The stems of what the member named to be forgotten: "forget my old job"."""
+        found = [(s.text, markers.NAMED_BACK.search(s.text)) for s in self.everything if s.says(markers.NAMED_BACK)]
+        return [frozenset(stems(text[match.start() :])) for text, match in found]
+
+    @cached_property
+    def taken_back(self) -> frozenset[tuple[int, int]]:
+        """The places of the sentences that the member took back."""
+        gone: set[tuple[int, int]] = set()
+        for sentence in self.everything:
+            plain = _plain(sentence)
+            if not plain.says(markers.TAKEN_BACK):
+                continue
+            message, place = sentence.place
+            here = [s for s in self.own[message] if s.place[1] <= place and s.stems - sentence.stems] or [sentence]
+            gone |= {s.place for s in here}
+            announced = sentence.says(markers.ANNOUNCED_BACK)
+            # "Forget that, I moved to Lisbon": what follows the order in its own sentence is new.
+            start = markers.TAKEN_BACK.search(plain.text).start()
+            if start < 2 and len(sentence.clauses) > 1 and not announced:
+                gone.discard(sentence.place)
+            else:
+                gone.add(sentence.place)
+            if announced:
+                gone |= {s.place for s in self.own[message]}
+            if place == 0 and message > 0:  # the message begins with it, so it speaks of the one before
+                before = next((m for m in range(message - 1, -1, -1) if self.own[m]), None)
+                gone |= {s.place for s in self.own[before]} if before is not None else set()
+        return frozenset(gone)
 
     def said_in(self, cited: Sequence[Cited]) -> list[Sentence]:
         """Return the member's own sentences of the cited messages."""
@@ -55,17 +89,16 @@ def find_doubt(body: str, cited: Sequence[Cited], heard: Heard | None = None) ->
     heard = heard or Heard(cited)
     said = heard.said_in(cited)
     wanted = weigh(body)
-    shown = spoken(body)
+    shown = Passage(spoken(body))
     if is_one_off(shown, said):
         return Doubt("shape", "one_off")
     if _is_echo(wanted, said, heard):
         return Doubt("ungrounded", "echo")
-    carrying = carriers(said, wanted) or [s for s in said if not _is_question(s)]
-    if _is_taken_back(carrying, wanted, heard.own):
+    carrying = carriers(said, wanted) or [s for s in said if not s.is_question]
+    if _is_taken_back(carrying, wanted, heard):
         return Doubt("ungrounded", "taken_back")
-    everything = [sentence for sentences in heard.own for sentence in sentences]
     for name, judge in _JUDGES:
-        if carrying and all(judge(sentence, shown, wanted, everything) for sentence in carrying):
+        if carrying and all(judge(sentence, shown, wanted, heard.everything) for sentence in carrying):
             return Doubt("ungrounded", name)
     if _is_denied_alone(shown, said):
         return Doubt("ungrounded", "polarity")
@@ -77,32 +110,22 @@ def _is_echo(wanted: dict[str, int], said: Sequence[Sentence], heard: Heard) -> 
     if not wanted:
         return False
     mine = overlap(wanted, {stem for sentence in said for stem in sentence.stems})
-    theirs = overlap(wanted, heard.all - heard.mine)
+    theirs = overlap(wanted, heard.theirs)
     if mine == 0:
-        asserts = any(len(s.stems) >= SHORT_ANSWER and not _is_question(s) for s in said)
+        asserts = any(len(s.stems) >= SHORT_ANSWER and not s.is_question for s in said)
         return theirs > 0 or not asserts
     return theirs >= 3 * mine and theirs + mine >= 0.6 * sum(wanted.values())
 
 
-def _is_question(sentence: Sentence) -> bool:
-    text = sentence.text
-    if "?" in text:
-        return True
-    if text.rstrip(".").endswith(("吗", "呢", "か", "嗎")):
-        return True
-    match = markers.QUESTION_START.search(text[:24])
-    return match is not None and match.start() == 0
-
-
-def _asks(sentence: Sentence, _shown: str, wanted: dict[str, int], _said: Sequence[Sentence]) -> bool:
+def _asks(sentence: Sentence, _shown: Passage, wanted: dict[str, int], _said: Sequence[Sentence]) -> bool:
     """Return whether a sentence only asks. What a question takes for granted is asserted: "how old is my son Tim?"."""
-    if not _is_question(sentence):
+    if not sentence.is_question:
         return False
     granted: set[str] = set()
     for number, clause in enumerate(sentence.clauses):
         opens = markers.QUESTION_START.search(clause.text[:24])
         asks = (opens is not None and opens.start() == 0) or (number == 0 and len(sentence.clauses) == 1)
-        if not asks and markers.FIRST_PERSON.search(clause.text):
+        if not asks and clause.says(markers.FIRST_PERSON):
             granted |= clause.stems
     for match in islice(markers.POSSESSIVE.finditer(sentence.text), MAX_NAMED):
         named = sentence.text[match.end() : match.end() + 120].split()[:NAMED_WORDS]
@@ -110,40 +133,39 @@ def _asks(sentence: Sentence, _shown: str, wanted: dict[str, int], _said: Sequen
     return overlap(wanted, granted) < ASSERTED_SHARE * overlap(wanted, sentence.stems)
 
 
-def _imagines(sentence: Sentence, shown: str, wanted: dict[str, int], _said: Sequence[Sentence]) -> bool:
+def _imagines(sentence: Sentence, shown: Passage, wanted: dict[str, int], _said: Sequence[Sentence]) -> bool:
     """Return whether a sentence speaks of a world that is not, or of a wish or a chance that the fact tells as true."""
-    text = sentence.text
-    if markers.IMAGINED.search(text) and not (markers.OPEN_BODY.search(shown) or markers.IMAGINED.search(shown)):
+    if sentence.says(markers.IMAGINED) and not (shown.says(markers.OPEN_BODY) or shown.says(markers.IMAGINED)):
         return True
-    if markers.CONDITION.search(text) and markers.UNREAL.search(text):
+    if sentence.says(markers.CONDITION) and sentence.says(markers.UNREAL):
         return True
     clauses = carrying_clauses(sentence, wanted)
-    if _is_question(sentence) and clauses and all(markers.CONDITION.search(clause.text) for _place, clause in clauses):
+    if sentence.is_question and clauses and all(clause.says(markers.CONDITION) for _place, clause in clauses):
         return True
-    if markers.OPEN_BODY.search(shown):
+    if shown.says(markers.OPEN_BODY):
         return False
     return bool(clauses) and all(
-        (markers.HEDGE.search(clause.text) or markers.DESIRE.search(clause.text)) and not markers.HEDGE.search(shown)
+        (clause.says(markers.HEDGE) or clause.says(markers.DESIRE)) and not shown.says(markers.HEDGE)
         for _place, clause in clauses
     )
 
 
-def _jokes(sentence: Sentence, _shown: str, _wanted: dict[str, int], said: Sequence[Sentence]) -> bool:
+def _jokes(sentence: Sentence, _shown: Passage, _wanted: dict[str, int], said: Sequence[Sentence]) -> bool:
     """Return whether a sentence, or the one after it, says that it is not meant."""
     place = said.index(sentence)
     after = said[place + 1] if place + 1 < len(said) else None
-    if _is_joke(sentence.text) or markers.IRONY.search(sentence.text):
+    if _is_joke(sentence) or sentence.says(markers.IRONY):
         return True
-    return after is not None and _is_joke(after.text) and len(after.stems) <= SHORT_ANSWER
+    return after is not None and _is_joke(after) and len(after.stems) <= SHORT_ANSWER
 
 
-def _is_joke(text: str) -> bool:
-    return bool(markers.JOKE.search(text)) and not markers.NO_JOKE.search(text)
+def _is_joke(sentence: Sentence) -> bool:
+    return sentence.says(markers.JOKE) and not sentence.says(markers.NO_JOKE)
 
 
-def _denies(sentence: Sentence, shown: str, wanted: dict[str, int], _said: Sequence[Sentence]) -> bool:
+def _denies(sentence: Sentence, shown: Passage, wanted: dict[str, int], _said: Sequence[Sentence]) -> bool:
     """Return whether the words of an affirmative fact stand in a clause that denies, ends or dislikes them."""
-    if _is_negative(shown) or markers.CHANGED_BODY.search(shown):
+    if _is_negative(shown) or shown.says(markers.CHANGED_BODY):
         return False
     clauses = carrying_clauses(sentence, wanted)
     return bool(clauses) and all(_is_clause_denied(sentence, place) for place, _clause in clauses)
@@ -152,42 +174,49 @@ def _denies(sentence: Sentence, shown: str, wanted: dict[str, int], _said: Seque
 def _is_clause_denied(sentence: Sentence, place: int) -> bool:
     """Return whether a clause denies; a bare list goes on denying: "no meat, fish, eggs"."""
     clauses = sentence.clauses
-    while place > 0 and len(clauses[place].text.split()) <= 2 and not _is_negative(clauses[place].text):
-        if markers.FIRST_PERSON.search(clauses[place].text) or len(clauses[place].text.split()) == 0:
+    while place > 0 and len(clauses[place].text.split()) <= 2 and not _is_negative(clauses[place]):
+        if clauses[place].says(markers.FIRST_PERSON) or len(clauses[place].text.split()) == 0:
             break
         place -= 1
-        if not _is_negative(clauses[place].text):
+        if not _is_negative(clauses[place]):
             return False
-    return _is_negative(clauses[place].text, dislikes_only=True)
+    return _is_negative(clauses[place], dislikes_only=True)
 
 
-def _is_negative(text: str, *, dislikes_only: bool = False) -> bool:
+def _is_negative(passage: Passage, *, dislikes_only: bool = False) -> bool:
     """Return whether a text denies, ends or dislikes; `dislikes_only` passes what merely narrows ("only", "out")."""
-    plain = markers.NOT_NEGATIVE.sub(" ", text)
-    if markers.DENIED.search(plain) or markers.ENDED.search(plain):
-        return True
-    found = (markers.DISLIKED_STRONGLY if dislikes_only else markers.DISLIKED).search(plain)
-    return found is not None
+    plain = _plain(passage)
+    disliked = markers.DISLIKED_STRONGLY if dislikes_only else markers.DISLIKED
+    return plain.says(markers.DENIED) or plain.says(markers.ENDED) or plain.says(disliked)
 
 
-def _is_denied_alone(shown: str, said: Sequence[Sentence]) -> bool:
+def _plain(passage: Passage) -> Passage:
+    """Return the passage without what only sounds negative."""
+    if not passage.says(markers.NOT_NEGATIVE):
+        return passage
+    return Passage(markers.NOT_NEGATIVE.sub(" ", passage.text))
+
+
+def _is_denied_alone(shown: Passage, said: Sequence[Sentence]) -> bool:
     """Return whether a fact denies at its start what nobody denied: "Does not smoke" from "I smoke"."""
-    opening = " ".join(shown.split()[:3])
-    if not markers.DENIED.search(markers.NOT_NEGATIVE.sub(" ", opening)) or "cannot" in opening:
+    if not shown.says(markers.DENIED):
         return False
-    return bool(said) and not any(_is_negative(sentence.text) for sentence in said)
+    opening = Passage(" ".join(shown.text.split()[:3]))
+    if not _plain(opening).says(markers.DENIED) or "cannot" in opening.text:
+        return False
+    return bool(said) and not any(_is_negative(sentence) for sentence in said)
 
 
-def _is_gossip(body: str, shown: str, carrying: Sequence[Sentence], said: Sequence[Sentence]) -> bool:
+def _is_gossip(body: str, shown: Passage, carrying: Sequence[Sentence], said: Sequence[Sentence]) -> bool:
     """Return whether a fact tells of the private life of somebody outside the member's own circle."""
-    if not markers.PRIVATE.search(shown):
+    if not shown.says(markers.PRIVATE):
         return False
-    subject = " ".join(shown.split()[:4]) if " " in shown else shown[:6]
-    if markers.OUTSIDER.search(subject):
+    subject = Passage(" ".join(shown.text.split()[:4]) if " " in shown.text else shown.text[:6])
+    if subject.says(markers.OUTSIDER):
         return True
-    heard = any(markers.HEARSAY.search(sentence.text) for sentence in said)
+    heard = any(sentence.says(markers.HEARSAY) for sentence in said)
     named = _named_subject(body, said)
-    family = bool(markers.FAMILY.search(subject))
+    family = subject.says(markers.FAMILY)
     if family:
         return heard
     if not named:
@@ -207,34 +236,14 @@ def _named_subject(body: str, said: Sequence[Sentence]) -> str:
     return first if known and not markers.POSSESSIVE.search(first) else ""
 
 
-def _is_taken_back(carrying: Sequence[Sentence], wanted: dict[str, int], own: Sequence[Sequence[Sentence]]) -> bool:
+def _is_taken_back(carrying: Sequence[Sentence], wanted: dict[str, int], heard: Heard) -> bool:
     """Return whether the member took back every sentence that carries a fact, in the same window."""
-    everything = [sentence for sentences in own for sentence in sentences]
-    gone: set[tuple[int, int]] = set()
-    for sentence in everything:
-        message, place = sentence.place
-        named = markers.NAMED_BACK.search(sentence.text)
-        if named and overlap(wanted, stems(sentence.text[named.start() :])):
-            return True
-        taken = markers.TAKEN_BACK.search(markers.NOT_NEGATIVE.sub(" ", sentence.text))
-        if taken is None:
-            continue
-        here = [s for s in own[message] if s.place[1] <= place and s.stems - sentence.stems] or [sentence]
-        gone |= {s.place for s in here}
-        # "Forget that, I moved to Lisbon": what follows the order in its own sentence is new.
-        if taken.start() < 2 and len(sentence.clauses) > 1 and not markers.ANNOUNCED_BACK.search(sentence.text):
-            gone.discard(sentence.place)
-        else:
-            gone.add(sentence.place)
-        if markers.ANNOUNCED_BACK.search(sentence.text):
-            gone |= {s.place for s in own[message]}
-        if place == 0 and message > 0:  # the message begins with it, so it speaks of the one before
-            before = next((m for m in range(message - 1, -1, -1) if own[m]), None)
-            gone |= {s.place for s in own[before]} if before is not None else set()
-    return bool(carrying) and bool(gone) and all(sentence.place in gone for sentence in carrying)
+    if any(overlap(wanted, named) for named in heard.named_back):
+        return True
+    return bool(carrying) and bool(heard.taken_back) and all(s.place in heard.taken_back for s in carrying)
 
 
-_Judge = Callable[[Sentence, str, dict[str, int], Sequence[Sentence]], bool]
+_Judge = Callable[[Sentence, Passage, dict[str, int], Sequence[Sentence]], bool]
 _JUDGES: Final[tuple[tuple[str, _Judge], ...]] = (
     ("joke", _jokes),
     ("hypothetical", _imagines),

@@ -1,23 +1,22 @@
 """Check that a fact says only what the member's own cited words say (E04a); must not ask a model or a database."""
 
+import re
 from collections.abc import Iterator, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final
 
 from extraction.dates import EXPLICIT_DATE, date_parts, fits, spans_of
-from extraction.numbers import numbers_of, words_of
+from extraction.numbers import numbers_of
 from extraction.own_words import Cited, own_words
 from extraction.places import GIVEN_NAMES, PLACE_OF
 from extraction.vocabulary import MONTHS, NO_NAME, PEOPLE_OF, SHORT_WEEKDAYS, VERBS, WEEKDAYS
-from screening.text import compiled, fold, visible
+from screening.text import WORD_WITH_ENDING, compiled, fold, fold_visible, visible, words_of
 
-_WORD: Final = compiled(r"[\pL\pN]+(?:['][\pL]+)?")
 _QUOTED: Final = compiled(r"\"([^\"\n]+)\"|(?:^|[ (])'([^'\n]{2,}?)'(?:$|[ ).,;:!?])")
 _SENTENCE: Final = compiled(r"(?:^|[.!?:\n] +|^[\"'(]+)$")
-
-
-_DIGITS: Final = compiled(r"\d{1,4}")
+_DIGITS: Final = re.compile(r"[0-9]{1,4}")
 MAX_READ: Final = 20_000  # characters of one message
 YEAR: Final = 366  # days
 _LATIN_RUN: Final = compiled(r"[A-Za-z][A-Za-z0-9]+")
@@ -25,21 +24,21 @@ _CJK: Final = compiled(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]")
 _KATAKANA: Final = compiled(r"[\p{Katakana}ー]{3,}")
 
 
-def ungrounded(body: str, cited: Sequence[Cited]) -> str | None:
+def ungrounded(body: str, cited: Sequence[Cited], evidence: "Evidence | None" = None) -> str | None:
     """Return the rule by which a body says more than the member's own cited words (E04a), or None.
 
-    Rules: quoted (no own words are left), quote, date, number, name. Only words count that the member wrote herself:
-    other people's messages and passages that she quoted or pasted prove nothing.
+    Rules: quoted (no own words are left), quote, date, number, name. `evidence` is the cited messages when they were
+    read already, for another candidate that cites the same ones.
     """
-    own = [(own_words(message.text), message.at) for message in cited if message.own]
-    evidence = _Evidence([(text, at) for text, at in own if any(c.isalnum() for c in text)])
+    evidence = evidence or Evidence(cited)
     if not evidence.messages:
         return "quoted"
-    shown, folded = visible(body), fold(body)
+    shown = visible(body)
+    folded = fold_visible(shown)
     if any(not evidence.says(quote) for quote in _quotes(folded)):
         return "quote"
     rest = folded
-    for match in EXPLICIT_DATE.finditer(folded):
+    for match in EXPLICIT_DATE.finditer(folded) if _DIGITS.search(folded) else ():
         if (parts := date_parts(match)) is not None:
             if not evidence.dates(*parts):
                 return "date"
@@ -54,7 +53,7 @@ def ungrounded(body: str, cited: Sequence[Cited]) -> str | None:
 
 
 def _quotes(folded: str) -> Iterator[str]:
-    for match in _QUOTED.finditer(folded):
+    for match in _QUOTED.finditer(folded) if '"' in folded or "'" in folded else ():
         yield match.group(1) or match.group(2)
 
 
@@ -63,7 +62,7 @@ def _places(folded: str) -> Iterator[str]:
     if folded.isascii():
         return
     words = set(words_of(folded))
-    cjk = bool(_CJK.search(folded))
+    cjk = _has_cjk(folded)
     for place in PLACE_OF:
         if not place.isascii() and (place in words or (cjk and len(place) > 1 and place in folded)):
             yield place
@@ -71,12 +70,10 @@ def _places(folded: str) -> Iterator[str]:
 
 def _names(shown: str) -> Iterator[str]:
     """Yield the words of a text that may be names: capitalized and not at the start, or of another script."""
-    cjk = bool(_CJK.search(shown))
-    matches = list(_WORD.finditer(shown))
+    cjk = _has_cjk(shown)
+    matches = [] if cjk else list(WORD_WITH_ENDING.finditer(shown))
     for place, match in enumerate(matches):
         word = match.group().removesuffix("'s")
-        if cjk:
-            continue
         if not any(c.isupper() for c in word):
             continue
         first = place == 0 or bool(_SENTENCE.search(shown[max(0, match.start() - 4) : match.start()]))
@@ -90,6 +87,10 @@ def _names(shown: str) -> Iterator[str]:
             yield match.group()
 
 
+def _has_cjk(text: str) -> bool:
+    return not text.isascii() and bool(_CJK.search(text))
+
+
 def _is_full_name(word: Any, after: Any, shown: str) -> bool:
     """Return whether a sentence starts with two capitalized words and goes on with a verb: "Maria Silva is"."""
     if not after.group()[0].isupper() or shown[word.end() : after.start()] != " ":
@@ -98,17 +99,33 @@ def _is_full_name(word: Any, after: Any, shown: str) -> bool:
     return bool(rest) and rest[0] in VERBS
 
 
-class _Evidence:
-    """The member's own words of the cited messages, and which dates, numbers and names they prove."""
+class Evidence:
+    """The member's own words of the cited messages, and which dates, numbers and names they prove.
 
-    def __init__(self, messages: Sequence[tuple[str, datetime]]):
-        self.messages = [(fold(text[:MAX_READ])[:MAX_READ], at.date()) for text, at in messages]
+    Only words count that the member wrote herself: other people's messages and passages that she quoted or pasted
+    prove nothing. What most facts do not ask about is read when the first one asks.
+    """
+
+    def __init__(self, cited: Sequence[Cited]):
+        own = [(own_words(message.text), message.at.date()) for message in cited if message.own]
+        self.messages = [(fold(text[:MAX_READ])[:MAX_READ], at) for text, at in own if any(c.isalnum() for c in text)]
         self.text = " ".join(folded for folded, _at in self.messages)
-        self.words = set(words_of(self.text)) | {w.removesuffix("'s") for w in words_of(self.text)}
-        self.numbers = numbers_of(self.text, loose=True)
-        self.digits = {int(match.group()) for match in _DIGITS.finditer(self.text)}
-        self.spans = [span for folded, at in self.messages for span in spans_of(folded, at)]
-        self.flat = " ".join(words_of(self.text))
+        in_order = words_of(self.text)
+        self.flat = " ".join(in_order)
+        self.words = frozenset(in_order) | {word.removesuffix("'s") for word in in_order}
+        self.cjk = _has_cjk(self.text)
+
+    @cached_property
+    def numbers(self) -> set[float]:
+        return numbers_of(self.text, loose=True)
+
+    @cached_property
+    def digits(self) -> frozenset[int]:
+        return frozenset(map(int, _DIGITS.findall(self.text)))
+
+    @cached_property
+    def spans(self) -> list[tuple[date, date]]:
+        return [span for folded, at in self.messages for span in spans_of(folded, at)]
 
     def says(self, quote: str) -> bool:
         return " ".join(words_of(quote)) in self.flat
@@ -158,7 +175,7 @@ class _Evidence:
         folded = fold(name)
         if folded in self.words or folded in NO_NAME or folded in MONTHS or folded in WEEKDAYS or folded.isdigit():
             return True
-        if _CJK.search(folded) or _CJK.search(self.text):
+        if self.cjk or _has_cjk(folded):
             return folded in self.text or any(other in self.text for other in PLACE_OF.get(folded, "").split())
         people, place = PEOPLE_OF.get(folded), PLACE_OF.get(folded)
         return any(
@@ -170,9 +187,11 @@ class _Evidence:
 
     def shares_script(self, folded: str) -> bool:
         """Return False for a body in Han or kana that shares no two neighboring characters with such a message."""
+        if folded.isascii():
+            return True
         pairs = {a + b for a, b in pairwise(folded) if _CJK.search(a) and _CJK.search(b)}
         pairs |= {match.group() for match in _KATAKANA.finditer(folded)}
-        return not pairs or not _CJK.search(self.text) or any(pair in self.text for pair in pairs)
+        return not pairs or not self.cjk or any(pair in self.text for pair in pairs)
 
 
 def _is_inflected(name: str, word: str) -> bool:

@@ -5,15 +5,21 @@ The patterns run on visible lower-case text whose accents are kept, since "würd
 
 from typing import Any, Final
 
-from screening.text import compiled
+from screening.text import compiled, either
 
 _START: Final = r"(?:^|[^\pL\pN])"
 _END: Final = r"(?:$|[^\pL\pN])"
+_MARKERS: Final[list[Any]] = []
 
 
 def _words(*alternatives: str, unspaced: str = "") -> Any:
     """Compile whole words of spaced languages, and strings of languages that write without spaces or with affixes."""
-    return compiled(_START + "(?:" + "|".join(alternatives) + ")" + _END + (f"|{unspaced}" if unspaced else ""))
+    return _marker(_START + "(?:" + "|".join(alternatives) + ")" + _END + (f"|{unspaced}" if unspaced else ""))
+
+
+def _marker(source: str) -> Any:
+    _MARKERS.append(compiled(source))
+    return _MARKERS[-1]
 
 
 # Said of a world that is not ours, whatever the verb forms.
@@ -115,10 +121,10 @@ NO_JOKE: Final = _words(
     r"(?:not|no|ain't|aren't|isn't) (?:kidding|joking|a joke|joke)|kidding aside|kein (?:scherz|witz)|sans blague"
     r"|sin broma|jokes? (?:about|that)"
 )
-IRONY: Final = compiled(r"^(?:oh|ah|yeah|sure),? [^.!?]{0,30}(?:just|simply) (?:love|adore|enjoy)|🙄|🙃")
+IRONY: Final = _marker(r"^(?:oh|ah|yeah|sure),? [^.!?]{0,30}(?:just|simply) (?:love|adore|enjoy)|🙄|🙃")
 
 # Words around which nothing is denied, taken out before negation is looked for.
-NOT_NEGATIVE: Final = compiled(
+NOT_NEGATIVE: Final = _marker(
     r"not (?:only|just|to mention|bad|sure)|no (?:wonder|problem|worries|matter|idea|clue|joke|kidding|doubt)"
     r"|can(?:no|')?t wait|can't live without|why not|(?:don'?t|never|do not) forget|never looked back|nothing but"
     r"|nicht (?:nur|vergessen|schlecht)|vergiss nicht|kein(?:e)? (?:problem|scherz|witz|ahnung|wunder)"
@@ -351,7 +357,7 @@ TASK_SAID: Final = _words(
     unspaced=r"翻译|总结|换成|改成|帮我|把这|要約|翻訳|直して|教えて|ترجم|لخص|صحح",
 )
 # An order of one thing, at the start of a sentence.
-ORDERED: Final = compiled(
+ORDERED: Final = _marker(
     r"^(?:please |can you |could you |pls )?(?:(?:give|wake|show|tell|make|get|find|bring|send|draw|write|read|sing"
     r"|cook|name)"
     r"(?: me| us)? (?:an? |some |\d|two |three |four |five |ten |at |the (?:name|capital|list))"
@@ -370,3 +376,10 @@ STANDING: Final = _words(
     r"|toujours|jamais|désormais|siempre|nunca|sempre|mai|d'ora in poi|altijd|voortaan|zawsze|od teraz",
     unspaced=r"总是|一直|以后|每次|いつも|毎回|今後|دائما|دائماً",
 )
+
+# Most sentences hold one of these, or they are asked about only when another was found.
+COMMON: Final = frozenset(
+    {FIRST_PERSON, POSSESSIVE, FAMILY, TASK_SAID, STANDING, QUESTION_START, OPEN_BODY, PRIVATE, UNREAL}
+)
+# Found in a text just when one of the others is: most sentences hold none of them.
+UNCOMMON: Final = either(*(marker for marker in _MARKERS if marker not in COMMON))

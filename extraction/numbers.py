@@ -1,21 +1,17 @@
 """Read numbers out of text, in digits and in words of many languages; must not judge whether they fit."""
 
+import re
 from typing import Final
 
 from extraction.vocabulary import ALSO_NO_NUMBER, HAN_DIGITS, ORDINAL_OF, SCALE_OF, TEN_OF, UNIT_OF
-from screening.text import compiled
+from screening.text import compiled, words_of
 
-_WORD: Final = compiled(r"[\pL\pN]+(?:['][\pL]+)?")
-_NUMBER: Final = compiled(r"\d+(?:[.,:]\d+)*")
-
-
-def words_of(folded: str) -> list[str]:
-    return [match.group() for match in _WORD.finditer(folded)]
+_NUMBER: Final = re.compile(r"[0-9]+(?:[.,:][0-9]+)*")  # no two ways to match: linear
 
 
 def numbers_of(folded: str, *, loose: bool) -> set[float]:
     """Return the numbers of a text, also those in words. `loose` takes words that are often no number ("a", "one")."""
-    found = {_value(match.group()) for match in _NUMBER.finditer(folded)}
+    found = {_value(written) for written in _NUMBER.findall(folded)}
     total, open_ = 0.0, False
     for word in [*words_of(folded.replace("-", " ")), ""]:
         if word in SCALE_OF and open_:
@@ -47,6 +43,8 @@ _HAN_SCALE: Final = {"十": 10, "百": 100, "千": 1000, "万": 10_000}
 def _han_numbers(folded: str, *, loose: bool) -> set[float]:
     """Return the numbers that are written in Han; not `loose`, only those that count something ("五年", not "一样")."""
     found: set[float] = set()
+    if folded.isascii():
+        return found
     for match in _HAN_RUN.finditer(folded):
         run, after = match.groups()
         value = _han_value(run)

@@ -1,13 +1,14 @@
 """Split a member's own words into sentences and clauses and find which carry a fact; must not judge what they say."""
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
 
-from screening.text import compiled, fold_visible, spoken, visible, word_set
+from extraction import markers
+from screening.text import WORD, compiled, fold_visible, spoken, visible, word_set
 
 # Signs of scripts that write no space after them.
 _SPACED_OUT: Final = {ord(sign): f"{sign} " for sign in "。！？，、；،؟"}
@@ -22,7 +23,6 @@ _CLAUSE_END: Final = compiled(
     r"|\snot (?:a |an |the )?\pL+[.!]*$"
     r"|但是|但|不过|けど|けれど|でも|لكن"
 )
-_WORD: Final = compiled(r"[\pL\pN]+")
 _CJK: Final = compiled(r"[\p{Han}\p{Katakana}\p{Hiragana}\p{Hangul}]+")
 _HEAVY_CJK: Final = compiled(r"[\p{Han}\p{Katakana}\p{Hangul}]")
 _ARABIC: Final = compiled(r"^[\x{0600}-\x{06ff}]+$")
@@ -67,25 +67,44 @@ _EMPTY: Final = word_set(
 
 
 @dataclass(frozen=True)
-class Clause:
-    """A part of a sentence: lower-case text with its accents, and the stems of its content words."""
+class Passage:
+    """A clause, a sentence or a fact: visible lower-case text with its accents, read once whoever asks about it."""
 
     text: str = field(repr=False)
+    _found: dict[Any, bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def stems(self) -> frozenset[str]:
+        """The stems of the content words."""
         return frozenset(stems(self.text))
+
+    @cached_property
+    def _is_uncommon(self) -> bool:
+        return bool(markers.UNCOMMON.search(self.text))
+
+    def says(self, marker: Any) -> bool:
+        """Return whether one of the patterns of `markers` occurs."""
+        if marker not in self._found:
+            may_occur = marker in markers.COMMON or self._is_uncommon
+            self._found[marker] = may_occur and bool(marker.search(self.text))
+        return self._found[marker]
 
 
 @dataclass(frozen=True)
-class Sentence:
-    """One sentence of a message. `place` is (message, sentence); `text` is visible, lower case, accents kept."""
+class Sentence(Passage):
+    """One sentence of a message. `place` is (message, sentence)."""
 
-    text: str = field(repr=False)
     place: tuple[int, int] = (0, 0)
 
     @cached_property
-    def clauses(self) -> list[Clause]:
+    def is_question(self) -> bool:
+        if "?" in self.text or self.text.rstrip(".").endswith(("吗", "呢", "か", "嗎")):
+            return True
+        match = markers.QUESTION_START.search(self.text[:24])
+        return match is not None and match.start() == 0
+
+    @cached_property
+    def clauses(self) -> list[Passage]:
         """The clauses that hold a word, in their order."""
         parts, start = [], 0
         for match in _CLAUSE_END.finditer(self.text):
@@ -93,7 +112,7 @@ class Sentence:
             # A conjunction that names its subject stays with the clause that it opens.
             start = match.start() + 1 if match.group()[:1].isspace() and match.group().strip("- ") else match.end()
         parts.append(self.text[start:])
-        return [Clause(part.strip()) for part in parts if any(c.isalnum() for c in part)]
+        return [Passage(part.strip()) for part in parts if any(c.isalnum() for c in part)]
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -119,9 +138,8 @@ def split(text: str, message: int = 0) -> list[Sentence]:
 def stems(shown: str) -> Iterator[str]:
     """Yield the stems of the content words of a visible text; of Chinese and Japanese, pairs of characters."""
     folded = fold_visible(_without_accents(shown))
-    for match in _WORD.finditer(folded):
-        word = match.group()
-        if _CJK.search(word):
+    for word in WORD.findall(folded):
+        if not word.isascii() and _CJK.search(word):
             yield from _pairs(word)
         elif word not in _EMPTY and (len(word) > 1 or word.isdigit()):
             yield _stem(word)
@@ -148,7 +166,7 @@ def _stem(word: str) -> str:
     """Return what inflected forms of a word share; short, so that it errs towards taking words for the same."""
     if word.isdigit():
         return word
-    if _ARABIC.search(word):
+    if not word.isascii() and _ARABIC.search(word):
         word = word.removeprefix("و").removeprefix("ال")
         if len(word) > 3 and word[0] in "يتناأ":
             word = word[1:]
@@ -164,18 +182,17 @@ def _stem(word: str) -> str:
     return word[:5]
 
 
-def overlap(wanted: dict[str, int], found: Iterable[str]) -> int:
+def overlap(wanted: dict[str, int], found: Set[str]) -> int:
     """Return the weight of the wanted stems that are found."""
-    return sum(wanted.get(stem, 0) for stem in found)
+    return sum(weight for stem, weight in wanted.items() if stem in found)
 
 
 def weigh(body: str) -> dict[str, int]:
     """Return the stems of a body with their weights: names and numbers count double."""
     weights: dict[str, int] = {}
-    for place, match in enumerate(_WORD.finditer(visible(body))):
-        word = match.group()
+    for place, word in enumerate(WORD.findall(visible(body))):
         heavy = word.isdigit() or (place > 0 and word[0].isupper())
-        for stem in stems(spoken(word)):
+        for stem in stems(word.casefold()):
             weights[stem] = max(weights.get(stem, 0), 2 if heavy else 1)
     return weights
 
@@ -187,7 +204,7 @@ def carriers(sentences: Sequence[Sentence], wanted: dict[str, int]) -> list[Sent
     return [s for s, score in zip(sentences, scores, strict=True) if score and score >= 0.7 * best]
 
 
-def carrying_clauses(sentence: Sentence, wanted: dict[str, int]) -> list[tuple[int, Clause]]:
+def carrying_clauses(sentence: Sentence, wanted: dict[str, int]) -> list[tuple[int, Passage]]:
     """Return the clauses of a sentence that carry most of a body, with their places."""
     scores = [overlap(wanted, clause.stems) for clause in sentence.clauses]
     best = max(scores, default=0)

@@ -23,7 +23,7 @@ from encryption.services import KeyUnavailable, ScopeKeys
 from extraction import runs
 from extraction.candidates import Candidate, read_candidates
 from extraction.evidence import Heard, find_doubt
-from extraction.grounding import ungrounded
+from extraction.grounding import Evidence, ungrounded
 from extraction.models import Run
 from extraction.own_words import Cited
 from extraction.prompt import MAX_TOKENS, SCHEMA, Author, build_messages, build_repair
@@ -208,9 +208,13 @@ def judge(
     in_order = sorted(messages, key=lambda message: message.position)
     by_id = {m.pk: Cited(text=m.content, own=_author(m, owner) == "member", at=m.at) for m in in_order}
     heard = Heard(list(by_id.values()))
+    read: dict[tuple[uuid.UUID, ...], Evidence] = {}  # candidates often cite the same messages
     for candidate in reading.candidates:
         source_ids = tuple(window.ids[source] for source in candidate.sources)
-        reason = _refusal(candidate, [by_id[source] for source in source_ids], heard)
+        cited = [by_id[source] for source in source_ids]
+        if source_ids not in read:
+            read[source_ids] = Evidence(cited)
+        reason = _refusal(candidate, cited, read[source_ids], heard)
         if reason:
             judged.refusals[reason] += 1
             continue
@@ -227,13 +231,13 @@ def judge(
     return judged
 
 
-def _refusal(candidate: Candidate, cited: Sequence[Cited], heard: Heard) -> str | None:
+def _refusal(candidate: Candidate, cited: Sequence[Cited], evidence: Evidence, heard: Heard) -> str | None:
     if not any(source.own for source in cited):
         return "citation"
     verdict = screen(candidate.key, candidate.body)
     if verdict.reason:
         return verdict.reason
-    if ungrounded(candidate.body, cited):
+    if ungrounded(candidate.body, cited, evidence):
         return "ungrounded"
     doubt = find_doubt(candidate.body, cited, heard)
     return doubt.reason if doubt else None

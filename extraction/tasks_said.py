@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from extraction import markers
-from extraction.sentences import Sentence
-from screening.text import compiled
+from extraction.sentences import Passage, Sentence
+from screening.text import compiled, either
 
 _START: Final = r"(?:^|[^\pL\pN])"
 _END: Final = r"(?:$|[^\pL\pN])"
@@ -44,15 +44,18 @@ _FAULT: Final = compiled(
     r"\pL+(?:error|exception)" + _END + r"|" + _START + r"(?:on|in|at) line \d+|stack ?trace|segfault"
     r"|in zeile \d+|à la ligne \d+"
 )
+_EITHER: Final = either(_FAULT, _WANTS)
 
 
-def is_one_off(shown: str, said: Sequence[Sentence]) -> bool:
-    """Return whether a body tells of a single job or a passing fault. `shown` is visible, in lower case."""
-    if _FAULT.search(shown) and not markers.STANDING.search(shown):
-        return True
-    if not _WANTS.search(shown) or any(markers.STANDING.search(sentence.text) for sentence in said):
+def is_one_off(shown: Passage, said: Sequence[Sentence]) -> bool:
+    """Return whether a body tells of a single job or a passing fault."""
+    if not _EITHER.search(shown.text):
         return False
-    if any(markers.ORDERED.search(sentence.text) for sentence in said):
+    if _FAULT.search(shown.text) and not shown.says(markers.STANDING):
         return True
-    ordered = any(markers.TASK_SAID.search(sentence.text) for sentence in said)
-    return ordered and bool(_AT_HAND.search(shown))
+    if not _WANTS.search(shown.text) or any(sentence.says(markers.STANDING) for sentence in said):
+        return False
+    if any(sentence.says(markers.ORDERED) for sentence in said):
+        return True
+    ordered = any(sentence.says(markers.TASK_SAID) for sentence in said)
+    return ordered and bool(_AT_HAND.search(shown.text))

@@ -1,5 +1,6 @@
 """How a fact's key and body become sealed bytes and keyed hashes (F03, F04, F06)."""
 
+from collections.abc import Iterable
 from functools import partial
 from uuid import UUID
 
@@ -36,5 +37,10 @@ def key_hash(keys: ScopeKeys, key: str) -> bytes:
 
 def content_hash(keys: ScopeKeys, memory_type: str, key: str, body: str) -> bytes:
     """Return the keyed hash of type, key (as in `key_hash`) and normalized body; no two scopes share it."""
-    parts = (memory_type, canonical_key(key), normalize_for_hash(body))
-    return keys.keyed_hash(b"content", *(part.encode() for part in parts))
+    return content_hashes(keys, (memory_type,), key, body)[memory_type]
+
+
+def content_hashes(keys: ScopeKeys, memory_types: Iterable[str], key: str, body: str) -> dict[str, bytes]:
+    """Return by type what the `content_hash` of a key and a body would be."""
+    said = (canonical_key(key).encode(), normalize_for_hash(body).encode())
+    return {kind: keys.keyed_hash(b"content", kind.encode(), *said) for kind in memory_types}

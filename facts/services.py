@@ -19,7 +19,8 @@ from consent.scope import ConsentedScope, Scope
 from encryption.envelope import BadRecord, Opened
 from encryption.services import KeyUnavailable, ScopeKeys
 from facts.models import LIFETIME, Fact
-from facts.sealing import content_hash, key_hash, scope_keys
+from facts.recording import insert_facts, live_hashes
+from facts.sealing import content_hash, content_hashes, key_hash, scope_keys
 from screening.text import clean_text
 
 MAX_LIVE: Final = 200  # live facts per user and agent (F07)
@@ -127,19 +128,20 @@ def record_candidates(
     Call it in the transaction that ends the run, with keys fetched before it. Raises MemoryClosed when consent has
     changed since `consented` was made; nothing is written then.
     """
-    held = gate.hold(consented.scope, epoch=consented.epoch)
+    scope = consented.scope
+    held, live = gate.hold_with(scope, live_hashes(scope, now=now), epoch=consented.epoch)
     if isinstance(held, gate.Closed):
         raise MemoryClosed(held)
-    scope = held.scope
-    tombstone_expired(scope, now=now)
+    stored = [(hashed, content) for hashed, content, expired in live if not expired]
+    if len(stored) < len(live):
+        tombstone_expired(scope, now=now)
     outcome = Outcome()
-    stored = list(Fact.objects.for_scope(scope).live().values_list("key_hash", "content_hash"))
-    occupied = {bytes(hashed) for hashed, _content in stored}
-    seen = {bytes(content) for _hashed, content in stored}
+    occupied = {hashed for hashed, _content in stored}
+    seen = {content for _hashed, content in stored}
     groups: dict[bytes, dict[bytes, NewFact]] = {}
     for candidate in candidates:
         # A label of another type is no other subject: the same key and text repeat, other text disagrees (E05).
-        contents = {kind: content_hash(keys, kind, candidate.key, candidate.body) for kind in Fact.Type.values}
+        contents = content_hashes(keys, Fact.Type.values, candidate.key, candidate.body)
         if not seen.isdisjoint(contents.values()):
             outcome.refusals["duplicate"] += 1
             continue
@@ -159,9 +161,8 @@ def record_candidates(
             _new_row(scope, keys, fact, hashes=(hashed, content), status=status, now=now)
             for content, fact in group.items()
         ]
-    # Nothing can be in the way under the lock; the constraint is the second line of defense.
-    Fact.objects.bulk_create(rows, ignore_conflicts=True)
     if rows:
+        insert_facts(rows)
         record(
             "fact.record",
             actor=None,

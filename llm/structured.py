@@ -1,5 +1,6 @@
 """Read the JSON out of what models really send (E03); must not know what the JSON is about."""
 
+import json
 import math
 import re
 from dataclasses import dataclass, field
@@ -85,6 +86,11 @@ def _without_thinking(text: str) -> str:
 
 
 def _best_value(answer: str, max_depth: int) -> Any:
+    if answer[0] in "{[" and answer.count("{") + answer.count("[") <= max_depth:
+        try:  # what is clean JSON already, at a tenth of the time; it cannot be deeper than it has brackets
+            return json.loads(answer, parse_float=_finite, parse_constant=_finite)
+        except ValueError:
+            pass
     values: list[tuple[Any, int, int]] = []
     position = cut_off = 0
     partial: Any = _NOTHING
@@ -109,6 +115,13 @@ def _best_value(answer: str, max_depth: int) -> Any:
     if cut_off:
         raise Unreadable("truncated")
     raise Unreadable("refusal" if _REFUSAL.search(answer[:2000]) else "no_json")
+
+
+def _finite(written: str) -> float:
+    number = float(written)
+    if not math.isfinite(number):
+        raise Unreadable("not_finite")
+    return number
 
 
 def _joined(answer: str, values: list[tuple[Any, int, int]]) -> Any:

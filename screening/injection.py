@@ -14,7 +14,7 @@ from screening.languages import (
     STANDING,
     STANDING_UNSPACED,
 )
-from screening.text import any_of, compiled, unleet, unspaced
+from screening.text import any_of, compiled, either, unleet, unspaced
 
 _START: Final = r"(?:^|[^\pL\pN])"
 _END: Final = r"(?:$|[^\pL\pN])"
@@ -64,6 +64,7 @@ _RULES_BY_NAME: Final[tuple[tuple[str, Any], ...]] = (
         compiled(f"{REVEAL_WORDS}[^.!?\\n]*{PROMPT_WORDS}|{PROMPT_WORDS}[^.!?\\n]*{REVEAL_WORDS}"),
     ),
 )
+_ANY_RULE: Final = either(*(pattern for _name, pattern in _RULES_BY_NAME))  # most texts match none: one pass
 _SCOPE: Final = compiled(SCOPE)
 _HIDDEN: Final = compiled(
     r"[\x{e0020}-\x{e007e}]{4,}|[\x{fe00}-\x{fe0f}\x{e0100}-\x{e01ef}]{3,}|[\x{202d}\x{202e}]"
@@ -84,14 +85,14 @@ def find_injection(raw: str, folded: str) -> str | None:
 
     `raw` is the text as it came, for what it hides; `folded` is its folded form, on which words are judged.
     """
-    if _HIDDEN.search(_FLAG.sub("", raw)):
+    if not raw.isascii() and _HIDDEN.search(_FLAG.sub("", raw)):
         return "hidden_text"
-    if _DAN.search(raw):
+    if "DAN" in raw and _DAN.search(raw):
         return "jailbreak"
-    if sum(1 for _ in zip(range(3), _SECOND_PERSON.finditer(folded), strict=False)) == 3:
+    if "you" in folded and sum(1 for _ in zip(range(3), _SECOND_PERSON.finditer(folded), strict=False)) == 3:
         return "addressed"
     for text in dict.fromkeys((folded, unspaced(folded), unleet(folded))):
-        for name, pattern in _RULES_BY_NAME:
+        for name, pattern in _RULES_BY_NAME if _ANY_RULE.search(text) else ():
             if pattern.search(text) and (name != "foreign_override" or _SCOPE.search(text)):
                 return name
     return None

@@ -6,7 +6,7 @@ from typing import Any, Final
 import phonenumbers
 
 from screening.addresses import has_address
-from screening.text import any_of, compiled, word_set
+from screening.text import any_of, compiled, either, word_set
 
 _START: Final = r"(?:^|[^\pL\pN])"
 _END: Final = r"(?:$|[^\pL\pN])"
@@ -197,6 +197,8 @@ _HANDLE: Final = compiled(
 
 def find_pii(shown: str, folded: str) -> str | None:
     """Return the name of the rule that finds PII, or None. `shown` keeps its case, `folded` is its folded form."""
+    if not (_ANY_FOLDED.search(folded) or _ANY_SHOWN.search(shown)):
+        return None
     if _EMAIL.search(_USER_IN_URL.sub(" ", folded)):
         return "email"
     for name, pattern, text in _SIMPLE:
@@ -226,6 +228,12 @@ _SIMPLE: Final[tuple[tuple[str, Any, str], ...]] = (
     ("account", _HANDLE, "folded"),
     ("spoken_number", _SPOKEN, "folded"),
 )
+# What every rule begins with, in one pass; an address has a number.
+_ANY_FOLDED: Final = either(
+    *(pattern for _name, pattern, text in _SIMPLE if text == "folded"),
+    *(_EMAIL, _USER_IN_URL, _IP, _IP6, _IBAN, _DNI, _ID_WORD, _NUMBER, compiled(r"\d")),
+)
+_ANY_SHOWN: Final = either(*(pattern for _name, pattern, text in _SIMPLE if text == "shown"))
 
 
 def _has_ip(folded: str) -> bool:

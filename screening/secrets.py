@@ -7,7 +7,7 @@ from collections import Counter
 from itertools import pairwise
 from typing import Final
 
-from screening.text import compiled, fold_visible, unspaced, word_set
+from screening.text import compiled, either, fold_visible, unspaced, word_set
 
 MAX_TOKENS: Final = 200  # a text of 4,000 characters holds fewer tokens of 16 characters than this
 
@@ -146,6 +146,9 @@ _TOKEN: Final = compiled(r"[A-Za-z0-9_+/=.~\-]{12,}")
 _DATED: Final = compiled(r"(?:19|20)\d\d-\d\d|^[a-zA-Z]+[.\-_]?\d{1,4}$")
 _PRODUCT_KEY: Final = compiled(r"\b[A-Z0-9]{5}(?:-[A-Z0-9]{5}){3,5}\b")
 _BASE64: Final = compiled(r"[A-Za-z0-9+/_-]{20,}={0,2}")
+# Most texts hold nothing that a rule could begin with, and two passes say so.
+_ANY_SHOWN: Final = either(_SHAPES, _MARKS, _ASSIGNED)
+_ANY_FOLDED: Final = either(_CREDENTIALS, _HEADER, _PASSWORD_IS, _PASSWORD_BESIDE, _AS_PASSWORD, _LOGS_IN_WITH, _CODE)
 
 
 def find_secret(shown: str, folded: str) -> str | None:
@@ -153,6 +156,20 @@ def find_secret(shown: str, folded: str) -> str | None:
 
     Linear in the length of the text: every pattern runs on RE2, and each token is looked at a bounded number of times.
     """
+    if (_ANY_SHOWN.search(shown) or _ANY_FOLDED.search(folded)) and (rule := _find_named(shown, folded)):
+        return rule
+    if _has_seed_phrase(folded):
+        return "seed_phrase"
+    if _PRODUCT_KEY.search(shown) or _has_random_token(shown, folded):
+        return "random_token"
+    joined = unspaced(shown)
+    if joined != shown and _SHAPES.search(joined):
+        return "spaced_shape"
+    return None
+
+
+def _find_named(shown: str, folded: str) -> str | None:
+    """Return the name of the rule that knows a secret by its form or by a word beside it, or None."""
     if _SHAPES.search(shown) or _MARKS.search(shown):
         return "provider_shape"
     if _CREDENTIALS.search(folded):
@@ -163,13 +180,6 @@ def find_secret(shown: str, folded: str) -> str | None:
         return "password"
     if any(not _YEARISH.search(match.group(1)) for match in _CODE.finditer(folded)):
         return "code"
-    if _has_seed_phrase(folded):
-        return "seed_phrase"
-    if _PRODUCT_KEY.search(shown) or _has_random_token(shown, folded):
-        return "random_token"
-    joined = unspaced(shown)
-    if joined != shown and _SHAPES.search(joined):
-        return "spaced_shape"
     return None
 
 
@@ -238,6 +248,8 @@ def _has_seed_phrase(folded: str) -> bool:
 
 
 def _has_random_token(shown: str, folded: str) -> bool:
+    if not any(c.isdigit() for c in shown):  # a token without a digit is a word
+        return False
     gated = bool(_GATE.search(folded))
     for match in list(_TOKEN.finditer(shown))[:MAX_TOKENS]:
         token = match.group().strip("=.-_/~+")

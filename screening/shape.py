@@ -4,7 +4,7 @@ import json
 from typing import Any, Final
 
 from screening.fragments import find_fragment
-from screening.text import any_of, compiled, word_set
+from screening.text import any_of, compiled, either, word_set
 
 _START: Final = r"(?:^|[^\pL\pN])"
 _ROLES: Final = any_of(
@@ -183,10 +183,15 @@ _EMPTY_WORDS: Final = word_set(
     """
 )
 _LETTER: Final = compiled(r"\pL")
+# Most bodies match none of these, and one pass says so.
+_ANY_TRANSCRIPT: Final = either(_BOTH_SIDES, _SPEAKER_LINE, _STAMPED, _NARRATED, _TURN, _SAYS, _PAIR, _DUMP)
+_ANY_SHAPE: Final = either(_URL, _MARKUP, _REFUSAL, _QUESTION_END, _QUESTION_START, _REQUEST, _GREETING)
 
 
 def find_transcript(raw: str, folded: str) -> str | None:
     """Return the name of the rule by which a body is a dialogue, a log, data, a table or code, or None."""
+    if not _ANY_TRANSCRIPT.search(folded):
+        return "data" if _is_json(raw) else _find_table(folded)
     if _BOTH_SIDES.search(folded) or _count(_SPEAKER_LINE, folded) >= 2 or _count(_STAMPED, folded) >= 2:
         return "dialogue"
     if _count(_NARRATED, folded) >= 2 or _count(_TURN, folded) >= 2 or _count(_SAYS, folded) >= 3:
@@ -195,6 +200,10 @@ def find_transcript(raw: str, folded: str) -> str | None:
         return "data"
     if _DUMP.search(folded):
         return "dump"
+    return _find_table(folded)
+
+
+def _find_table(folded: str) -> str | None:
     if "\n" in folded and (_count(_YAML_LINE, folded) >= 3 or _count(_TABULAR_LINE, folded) >= 2):
         return "table"
     return None
@@ -211,6 +220,12 @@ def find_shape(key: str, raw: str, folded: str) -> str | None:
         return "lines"
     if not _LETTER.search(text) or text.strip(" .!,;:-'\"()[]") in _EMPTY_WORDS or text.endswith((":", "：", ",")):
         return "fragment"
+    if (_ANY_SHAPE.search(text) or _ANY_SHAPE.search(key)) and (rule := _find_marked(key, text)):
+        return rule
+    return find_fragment(text) or ("repetition" if _is_repetitive(text) else None)
+
+
+def _find_marked(key: str, text: str) -> str | None:
     if _URL.search(text) or _URL.search(key):
         return "address"
     if _MARKUP.search(text) or _MARKUP.search(key):
@@ -221,9 +236,7 @@ def find_shape(key: str, raw: str, folded: str) -> str | None:
         return "question"
     if _REQUEST.search(text):
         return "request"
-    if _GREETING.search(text):
-        return "greeting"
-    return find_fragment(text) or ("repetition" if _is_repetitive(text) else None)
+    return "greeting" if _GREETING.search(text) else None
 
 
 def _count(pattern: Any, text: str) -> int:

@@ -1,6 +1,7 @@
 """The one door for text from outside, and copies of it for hashing, judging and showing; must not judge meaning."""
 
 import html
+import re
 import unicodedata
 from typing import Any, Final
 
@@ -9,6 +10,8 @@ import re2
 _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False  # it would log to standard error on its own
 _OPTIONS.max_mem = 32 << 20
+_NO_GROUPS = re2.Options()
+_NO_GROUPS.log_errors, _NO_GROUPS.never_capture, _NO_GROUPS.max_mem = False, True, 64 << 20
 _KEY_SEPARATORS: Final = frozenset(" .,_-–—/\\:;|>·・")
 _JOINTS = {ord(sign): None for sign in " ._-*"}
 _LATIN = re2.compile(r"\p{Latin}")
@@ -60,6 +63,8 @@ def clean_text(value: str, *, max_length: int, single_line: bool = False, allow_
     """
     if len(value) > 8 * max_length + 1024:  # NFC shortens at most about 4-fold: spare the work on a huge text
         raise UnacceptableText("too_long", length=len(value), limit=max_length)
+    if value.isascii() and value.isprintable() and len(value) <= max_length and (allow_empty or value.strip()):
+        return value  # most texts, at a tenth of the time
     if "\0" in value:
         raise UnacceptableText("nul")
     if any("\ud800" <= character <= "\udfff" for character in value):
@@ -271,6 +276,25 @@ def compiled(source: str) -> Any:
             inside = False
         parts.append(part)
     return re2.compile("".join(parts), _OPTIONS)
+
+
+_LETTER: Final = r"a-zA-Z\x80-\U0010ffff"
+# One run of one class cannot backtrack, and Python's own `re` takes all the words of a text in one call.
+WORD: Final = re.compile(f"[{_LETTER}0-9]+")
+WORD_WITH_ENDING: Final = re.compile(f"[{_LETTER}0-9]+(?:'[{_LETTER}]+)?")
+
+
+def words_of(shown: str) -> list[str]:
+    """Return the words of a visible or folded text in their order; "anna's" is one word."""
+    return WORD_WITH_ENDING.findall(shown)
+
+
+def either(*patterns: Any) -> Any:
+    """Compile one pattern that is found in a text just when one of the given ones is; it captures nothing.
+
+    Most texts hold none of them, and one pass says so.
+    """
+    return re2.compile("|".join(f"(?:{pattern.pattern})" for pattern in patterns), _NO_GROUPS)
 
 
 def word_set(words: str) -> frozenset[str]:
