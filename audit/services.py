@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Mapping
 from functools import cache
-from typing import Protocol
+from typing import Any, Protocol
 
 import structlog
 from django.db import connection
@@ -35,7 +35,7 @@ def record(
 ) -> None:
     """Append one event (T03). `details` takes ids, counts and codes; never text that a member or a model wrote."""
     request_id = str(structlog.contextvars.get_contextvars().get("request_id", ""))
-    values = {
+    values: dict[str, Any] = {
         "at": timezone.now(),
         "action": action,
         "actor_id": actor.pk if actor is not None else None,

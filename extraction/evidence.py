@@ -139,6 +139,8 @@ def _imagines(sentence: Sentence, shown: Passage, wanted: dict[str, int], _said:
         return True
     if sentence.says(markers.CONDITION) and sentence.says(markers.UNREAL):
         return True
+    if not sentence.may_say(markers.CONDITION, markers.HEDGE, markers.DESIRE):
+        return False
     clauses = carrying_clauses(sentence, wanted)
     if sentence.is_question and clauses and all(clause.says(markers.CONDITION) for _place, clause in clauses):
         return True
@@ -165,7 +167,8 @@ def _is_joke(sentence: Sentence) -> bool:
 
 def _denies(sentence: Sentence, shown: Passage, wanted: dict[str, int], _said: Sequence[Sentence]) -> bool:
     """Return whether the words of an affirmative fact stand in a clause that denies, ends or dislikes them."""
-    if _is_negative(shown) or shown.says(markers.CHANGED_BODY):
+    denials = (markers.DENIED, markers.ENDED, markers.DISLIKED, markers.DISLIKED_STRONGLY)
+    if not sentence.may_say(*denials) or _is_negative(shown) or shown.says(markers.CHANGED_BODY):
         return False
     clauses = carrying_clauses(sentence, wanted)
     return bool(clauses) and all(_is_clause_denied(sentence, place) for place, _clause in clauses)

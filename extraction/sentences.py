@@ -96,6 +96,10 @@ class Sentence(Passage):
 
     place: tuple[int, int] = (0, 0)
 
+    def may_say(self, *found: Any) -> bool:
+        """Return False when no clause can hold any of the markers, without taking the sentence apart."""
+        return not self.text.isascii() or any(self.says(marker) for marker in found)
+
     @cached_property
     def is_question(self) -> bool:
         if "?" in self.text or self.text.rstrip(".").endswith(("吗", "呢", "か", "嗎")):

@@ -46,7 +46,7 @@ def insert_facts(rows: Sequence[Fact]) -> None:
 @cache
 def _insert_sql() -> str:
     fields = [field for field in Fact._meta.concrete_fields if field.attname != "source_ids"]
-    names = ", ".join(field.column for field in fields)
+    names = ", ".join(str(field.column) for field in fields)
     types = (field.cast_db_type(connection) or "" for field in fields)
     arrays = ", ".join(f"%s::{kind.partition('(')[0]}[]" for kind in types)
     return (

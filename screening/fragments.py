@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from screening.text import any_of, compiled, word_set
+from screening.text import any_of, compiled, either, word_set
 
 _END: Final = r"(?:$|[^\pL\pN])"
 MAX_FRAGMENT_WORDS: Final = 6
@@ -91,17 +91,19 @@ _STANDING: Final = any_of(
 )
 _NARROWS: Final = compiled(r"^(?:no|not|only|kein\pL*|nur|sans|pas de|sin|sem|senza|geen|bez|solo|rien)" + _END)
 _IS_STANDING: Final = compiled(r"(?:^|[^\pL])" + _STANDING + _END)
+_COURTEOUS: Final = either(_TOLD_GREETING, _GREETING, _PLEA)
 
 
 def find_fragment(text: str) -> str | None:
     """Return the name of the rule by which a folded, trimmed body says nothing that stands on its own, or None."""
-    if _TOLD_GREETING.search(text) or _GREETING.search(text):
+    courteous = _COURTEOUS.search(text)
+    if courteous and (_TOLD_GREETING.search(text) or _GREETING.search(text)):
         return "greeting"
-    if _PLEA.search(text) and not _IS_STANDING.search(text) and not _NARROWS.search(text):
+    if courteous and _PLEA.search(text) and not _IS_STANDING.search(text) and not _NARROWS.search(text):
         return "request"
     if len(text) > 80:
         return None
-    if _CJK_FRAGMENT.search(text):
+    if not text.isascii() and _CJK_FRAGMENT.search(text):
         return "fragment"
     words = text.strip(" .!,;").replace(",", "").split()
     if len(words) == 1:

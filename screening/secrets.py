@@ -160,7 +160,7 @@ def find_secret(shown: str, folded: str) -> str | None:
         return rule
     if _has_seed_phrase(folded):
         return "seed_phrase"
-    if _PRODUCT_KEY.search(shown) or _has_random_token(shown, folded):
+    if ("-" in shown and _PRODUCT_KEY.search(shown)) or _has_random_token(shown, folded):
         return "random_token"
     joined = unspaced(shown)
     if joined != shown and _SHAPES.search(joined):
