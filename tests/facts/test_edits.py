@@ -1,18 +1,14 @@
 """F08, F10, F11: what a member's own edits and deletions do to her facts, and when they are refused."""
 
 import uuid
-from collections import Counter
-from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.utils import timezone
 from pytest_django.fixtures import Settings
 
 from accounts.models import User
 from audit.models import AuditEvent
 from consent.gate import Closed
 from consent.scope import Scope
-from consent.services import withdraw_consent
 from encryption.services import KeyUnavailable, forget_keys
 from facts.models import LIFETIME, Fact
 from facts.sealing import scope_keys
@@ -22,44 +18,13 @@ from facts.services import (
     ChangedMeanwhile,
     MemoryClosed,
     SameAsAnother,
-    delete_fact,
-    edit_fact,
     list_facts,
 )
 from screening.text import UnacceptableText
 from tests.factories import candidate, fill, make_fact, record_facts
+from tests.facts.acts import DAY, NOW, bodies, delete, edit, fact_of, statuses, withdraw
 
 pytestmark = pytest.mark.django_db
-NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
-DAY = timedelta(days=1)
-
-
-def statuses(scope: Scope) -> Counter[str]:
-    return Counter(Fact.objects.for_scope(scope).values_list("status", flat=True))
-
-
-def bodies(scope: Scope, now: datetime | None = None) -> dict[str, str]:
-    """Return the status of each listed fact by its body."""
-    listed = list_facts(scope, now=now or timezone.now())
-    return {fact.opened.body: fact.row.status for fact in listed if fact.opened}
-
-
-def withdraw(scope: Scope, user: User) -> None:
-    withdraw_consent(scope=scope, actor=user, now=timezone.now(), surface="memoryTab")
-
-
-def fact_of(scope: Scope, body: str) -> uuid.UUID:
-    """Return the id of the listed fact with this body."""
-    (found,) = (f.row.pk for f in list_facts(scope, now=NOW) if f.opened and f.opened.body == body)
-    return found
-
-
-def edit(scope: Scope, user: User, fact_id: uuid.UUID, body: str, now: datetime | None = None) -> Fact:
-    return edit_fact(scope=scope, fact_id=fact_id, body=body, actor=user, now=now or timezone.now())
-
-
-def delete(scope: Scope, user: User, fact_id: uuid.UUID, now: datetime | None = None) -> None:
-    delete_fact(scope=scope, fact_id=fact_id, actor=user, now=now or timezone.now())
 
 
 # --- editing ----------------------------------------------------------------------------------------------------------

@@ -1,8 +1,7 @@
 """F03–F07, F09, E05: what recording candidates does to the facts of a scope, and what is listed of them."""
 
 import uuid
-from collections import Counter
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -15,7 +14,6 @@ from agents.models import Agent
 from audit.models import AuditEvent
 from consent.gate import Closed, open_for_member
 from consent.scope import ConsentedScope, Scope
-from consent.services import withdraw_consent
 from encryption.services import forget_keys
 from facts.models import LIFETIME, Fact
 from facts.sealing import scope_keys_for_writing
@@ -23,45 +21,14 @@ from facts.services import (
     MAX_LIVE,
     MemoryClosed,
     cited_messages,
-    delete_fact,
-    edit_fact,
     known_keys,
     list_facts,
     record_candidates,
 )
 from tests.factories import candidate, fill, grant, make_agent, make_fact, make_member, record_facts
+from tests.facts.acts import DAY, NOW, bodies, delete, statuses, withdraw
 
 pytestmark = pytest.mark.django_db
-NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
-DAY = timedelta(days=1)
-
-
-def statuses(scope: Scope) -> Counter[str]:
-    return Counter(Fact.objects.for_scope(scope).values_list("status", flat=True))
-
-
-def bodies(scope: Scope, now: datetime | None = None) -> dict[str, str]:
-    """Return the status of each listed fact by its body."""
-    listed = list_facts(scope, now=now or timezone.now())
-    return {fact.opened.body: fact.row.status for fact in listed if fact.opened}
-
-
-def withdraw(scope: Scope, user: User) -> None:
-    withdraw_consent(scope=scope, actor=user, now=timezone.now(), surface="memoryTab")
-
-
-def fact_of(scope: Scope, body: str) -> uuid.UUID:
-    """Return the id of the listed fact with this body."""
-    (found,) = (f.row.pk for f in list_facts(scope, now=NOW) if f.opened and f.opened.body == body)
-    return found
-
-
-def edit(scope: Scope, user: User, fact_id: uuid.UUID, body: str, now: datetime | None = None) -> Fact:
-    return edit_fact(scope=scope, fact_id=fact_id, body=body, actor=user, now=now or timezone.now())
-
-
-def delete(scope: Scope, user: User, fact_id: uuid.UUID, now: datetime | None = None) -> None:
-    delete_fact(scope=scope, fact_id=fact_id, actor=user, now=now or timezone.now())
 
 
 # --- recording --------------------------------------------------------------------------------------------------------
