@@ -221,7 +221,7 @@ def test_recording_takes_few_queries_whatever_the_count(
     opened, keys = open_for_member(consented), scope_keys_for_writing(consented)
     assert isinstance(opened, ConsentedScope)
     many = [candidate(f"k{number}") for number in range(10)]
-    with django_assert_num_queries(6):  # lock, gate, expired, stored, insert, audit
+    with django_assert_num_queries(4):  # lock, gate and stored, insert, audit
         record_candidates(opened, many, keys=keys, now=NOW, surface="api")
 
 
