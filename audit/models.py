@@ -11,13 +11,13 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
     """Reads by those whom the events concern (T03)."""
 
     def of_memory(self, *, organization_id: uuid.UUID, user_id: uuid.UUID, agent_id: uuid.UUID) -> Self:
-        """Return what happened to one member's consent and facts with one agent."""
-        return self.filter(
-            Q(action__startswith="consent.") | Q(action__startswith="fact."),
-            organization_id=organization_id,
-            subject_user_id=user_id,
-            agent_id=agent_id,
-        )
+        """Return what happened to one member's consent and facts with one agent, wipes of more than them included."""
+        own = Q(organization_id=organization_id, subject_user_id=user_id, agent_id=agent_id)
+        own &= Q(action__startswith="consent.") | Q(action__startswith="fact.")
+        of_member = Q(subject_user_id=user_id, organization_id=None)
+        of_agent_or_all = Q(subject_user_id=None, organization_id=organization_id)
+        of_agent_or_all &= Q(agent_id=agent_id) | Q(agent_id=None)
+        return self.filter(own | Q(of_member | of_agent_or_all, action="memory.delete"))
 
     def newest(self, count: int, *, before: int | None = None) -> Self:
         """Return at most `count` events, newest first; `before` is the id of the last one on the page before."""

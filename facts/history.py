@@ -21,6 +21,7 @@ _ACTS: Final[dict[str, Promise]] = {
     "consent.grant": gettext_lazy("Memory turned on"),
     "consent.withdraw": gettext_lazy("Memory turned off"),
     "fact.delete": gettext_lazy("A fact deleted"),
+    "memory.delete": gettext_lazy("Memory turned off and all facts deleted"),
 }
 _EDITS: Final[dict[str, Promise]] = {
     "pending": gettext_lazy("A pending fact edited; its new text is active"),

@@ -34,7 +34,7 @@ def what_became_of(scope: Scope, fact_id: uuid.UUID, *, now: datetime) -> Meanwh
     next_version = dict(successors.values_list("supersedes_id", "pk"))
     newest = fact_id
     while newest in next_version:
-        newest = next_version[newest]
+        newest = next_version.pop(newest)  # each step once: rows that were tampered with may go round in a circle
     row = Fact.objects.for_scope(scope).filter(pk=newest).first()
     if row is None or row.status == Fact.Status.SUPERSEDED:
         return Meanwhile(Fate.GONE)

@@ -15,7 +15,7 @@ from facts.services import ListedFact, list_facts
 _CLOSED: Final[dict[str, Promise]] = {
     "kill_switch": _("Memory is turned off for this whole deployment by its operator."),
     "no_consent": _("You have not turned memory on for this agent."),
-    "withdrawn": _("You turned memory off for this agent."),
+    "withdrawn": _("Memory is turned off for this agent."),
     "read_failed": _("Your facts could not be read just now. A turn would go on without memory. Tell the operator."),
 }
 _UNUSABLE: Final = _("Memory cannot be used by your account with this agent now.")

@@ -119,7 +119,7 @@ class Speaker:
         return cls(now, acts, may_edit, kinds, Calendar())
 
     def row(self, fact: ListedFact, sides: Sequence[ListedFact], sources: tuple[Source, ...]) -> Row:
-        """Return the fact in words; `sides` are the live facts of its type and key, itself among them."""
+        """Return the fact in words; `sides` are the live facts of its key, itself among them."""
         row, opened = fact.row, fact.opened
         shown_as, meaning = self._use(fact, sides)
         return Row(

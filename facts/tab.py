@@ -35,7 +35,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Facts shown together: one alone, or all live ones of one type and key, with the choices the member has."""
+    """Facts shown together: one alone, or all live ones of one key, with the choices the member has."""
 
     rows: tuple[Row, ...]
     title: str = ""
@@ -71,6 +71,13 @@ class Tab:
         return self.may_update and self.granted and not self.kill_switch
 
     @property
+    def closed(self) -> str:
+        """Why nothing may be edited, as a code of the gate; empty where that is for want of a permission."""
+        if self.kill_switch:
+            return "kill_switch"
+        return {State.NEVER: "no_consent", State.WITHDRAWN: "withdrawn", State.GRANTED: ""}[self.state]
+
+    @property
     def provider(self) -> str:
         """Where the model is reached, in words for a member; empty when the text never leaves this deployment."""
         if self.agent.provider.kind == Provider.Kind.OFFLINE:
@@ -81,6 +88,11 @@ class Tab:
     def shown(self) -> int:
         """How many facts the chosen view shows, those included that stand beside one they disagree with."""
         return sum(len(group.rows) for group in self.groups)
+
+    @property
+    def used(self) -> int:
+        """How many facts count against the limit; an expired one holds no place (F06)."""
+        return sum(not row.listed.expired for row in self.rows)
 
     @property
     def key_problem(self) -> str:
@@ -158,17 +170,17 @@ def _sources(user: User, agent: Agent, message_ids: Iterable[uuid.UUID]) -> dict
 
 # --- what disagrees with what -----------------------------------------------------------------------------------------
 
-type Slot = tuple[str, bytes]
-type Sides = Mapping[Slot, Sequence[ListedFact]]
+type Sides = Mapping[bytes, Sequence[ListedFact]]
 
 
-def _slot(fact: ListedFact) -> Slot:
-    return fact.row.memory_type, bytes(fact.row.key_hash)
+def _slot(fact: ListedFact) -> bytes:
+    """Return what disagreeing facts share: the key, whatever their types (E05)."""
+    return bytes(fact.row.key_hash)
 
 
 def _sides(listed: Iterable[ListedFact]) -> Sides:
-    """Group live, unexpired facts by type and key: the active one first, then the oldest."""
-    sides: dict[Slot, list[ListedFact]] = {}
+    """Group live, unexpired facts by key: the active one first, then the oldest."""
+    sides: dict[bytes, list[ListedFact]] = {}
     for fact in listed:
         if not fact.expired:
             sides.setdefault(_slot(fact), []).append(fact)
@@ -178,7 +190,7 @@ def _sides(listed: Iterable[ListedFact]) -> Sides:
 
 
 def _groups(rows: Sequence[Row], sides: Sides, selection: Selection, *, may_edit: bool) -> tuple[Group, ...]:
-    """Put facts that share a type and key together, and keep the groups in which one matches the selection."""
+    """Put facts that share a key together, and keep the groups in which one matches the selection."""
     if selection.order == "key":
         rows = sorted(rows, key=lambda row: row.listed.opened.label.casefold() if row.listed.opened else "\U0010ffff")
     by_id = {row.id: row for row in rows}

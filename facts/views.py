@@ -1,7 +1,7 @@
 """The Memory tab and its actions: the member's own facts with one agent (F01, F09–F13). Pages only, no API (F12)."""
 
 import uuid
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Final
 
 from django.contrib import messages
@@ -20,6 +20,7 @@ from django_htmx.http import reswap, retarget
 
 from accounts.requests import MemberRequest, posted_text, text_problem
 from agents.access import AgentAccess, agent_for
+from consent.scope import Scope
 from consent.services import GrantRefused, grant_consent, withdraw_consent
 from encryption.services import KeyUnavailable
 from facts.drawing import draw
@@ -38,7 +39,7 @@ DAY: Final = timedelta(days=1)
 _CLOSED: Final[dict[str, Promise]] = {
     "kill_switch": gettext_lazy("Memory is turned off for this whole deployment, so nothing can be added or edited."),
     "no_consent": gettext_lazy("Memory is off for this agent. Turn it on before you edit a fact."),
-    "withdrawn": gettext_lazy("You have turned memory off for this agent. Turn it on again before you edit a fact."),
+    "withdrawn": gettext_lazy("Memory is turned off for this agent. Turn it on again before you edit a fact."),
     "user": gettext_lazy("Your account can no longer use memory."),
     "membership": gettext_lazy("You are no longer a member of this organization."),
     "agent": gettext_lazy("This agent no longer exists."),
@@ -109,10 +110,13 @@ def withdraw(request: MemberRequest, organization: str, agent: str) -> HttpRespo
 def edit(request: MemberRequest, organization: str, agent: str, fact: uuid.UUID) -> HttpResponse:
     """Show the edit form, or replace the fact by a successor (F10). A refusal keeps what was typed."""
     access = agent_for(request.user, organization, agent, "agent:update")
-    _owned_or_404(request, access, fact)
+    scope = scope_of(request.user, access.agent)
+    if not _is_owned(scope, fact):
+        if request.method != "POST":
+            raise Http404
+        return _changed_meanwhile(request, access, fact, status=404)  # with what was typed
     if request.method != "POST":
         return _form(request, access, fact)
-    scope = scope_of(request.user, access.agent)
     try:
         saved = edit_fact(
             scope=scope,
@@ -137,8 +141,12 @@ def edit(request: MemberRequest, organization: str, agent: str, fact: uuid.UUID)
     except KeyUnavailable:
         problem = _("The fact cannot be decrypted now, so it cannot be edited. Tell the operator and try again later.")
         return _form(request, access, fact, status=503, problem=problem)
-    unchanged = saved.pk == fact
-    return _done(request, access, _("The text is the same, so nothing was changed.") if unchanged else _("Saved."))
+    if saved.pk != fact:
+        return _done(request, access, _("Saved."))
+    if request.POST.get("expires_at", "").strip():
+        kept = _("The text is the same, so nothing was changed, the day neither. A new day needs a changed text.")
+        return _done(request, access, kept)
+    return _done(request, access, _("The text is the same, so nothing was changed."))
 
 
 def _posted_expiry(request: MemberRequest) -> datetime | None:
@@ -148,7 +156,7 @@ def _posted_expiry(request: MemberRequest) -> datetime | None:
         return None
     try:
         day = parse_date(given)
-        instant = datetime.combine(day, time.max) if day else parse_datetime(given)
+        instant = _end_of(day) if day else parse_datetime(given)
     except ValueError:
         raise BadExpiry from None
     if instant is None:
@@ -161,7 +169,8 @@ def _posted_expiry(request: MemberRequest) -> datetime | None:
 def delete(request: MemberRequest, organization: str, agent: str, fact: uuid.UUID) -> HttpResponse:
     """Ask, then turn the fact into a tombstone (F11)."""
     access = agent_for(request.user, organization, agent, "agent:update")
-    _owned_or_404(request, access, fact)
+    if not _is_owned(scope_of(request.user, access.agent), fact):
+        raise Http404
     if request.method != "POST":
         tab = _read(request, access)
         row = tab.row(fact)
@@ -179,10 +188,9 @@ def delete(request: MemberRequest, organization: str, agent: str, fact: uuid.UUI
     return _done(request, access, notice % {"date": removed})
 
 
-def _owned_or_404(request: MemberRequest, access: AgentAccess, fact_id: uuid.UUID) -> None:
-    """Answer alike for a fact of somebody else and for one that never was (I04)."""
-    if not Fact.objects.for_scope(scope_of(request.user, access.agent)).filter(pk=fact_id).exists():
-        raise Http404
+def _is_owned(scope: Scope, fact_id: uuid.UUID) -> bool:
+    """Return False alike for a fact of somebody else, for one that never was and for one whose row is gone (I04)."""
+    return Fact.objects.for_scope(scope).filter(pk=fact_id).exists()
 
 
 def _spot(row: Row) -> str:
@@ -217,7 +225,8 @@ def _tab(
         "notice": notice,
         "meanwhile": meanwhile,
         "current": tab.row(meanwhile.current_id) if meanwhile else None,
-        "typed": request.POST.get("body", ""),
+        "typed": "" if notice else request.POST.get("body", ""),
+        **_days(request),
         "deleting": request.resolver_match is not None and request.resolver_match.url_name == "memory-delete",
     }
     template = "facts/_memory.html" if request.htmx else "facts/memory.html"
@@ -231,22 +240,36 @@ def _form(
     row = tab.row(fact_id)
     if row is None or row.listed.expired:
         return _changed_meanwhile(request, access, fact_id)
+    if not tab.may_edit and not problem:  # before she types
+        return _tab(request, access, status=409, problem=_closed(tab.closed))
     if not row.readable and not problem:
         return _tab(
             request, access, status=503, problem=_("This fact cannot be decrypted now, so it cannot be edited.")
         )
     typed = request.POST.get("body", "") if request.method == "POST" else row.body
-    shown = {"tab": tab, "agent": access.agent, "row": row, "typed": typed, "problem": problem}
-    today = timezone.localdate()
-    shown |= {"until": request.POST.get("expires_at", ""), "first_day": today, "last_day": today + LIFETIME - DAY}
+    shown = {"tab": tab, "agent": access.agent, "row": row, "typed": typed, "problem": problem, **_days(request)}
     template = "facts/_edit.html" if request.htmx else "facts/edit.html"
     return _target(request, render(request, template, shown, status=status), _spot(row))
 
 
-def _changed_meanwhile(request: MemberRequest, access: AgentAccess, fact_id: uuid.UUID) -> HttpResponse:
+def _days(request: MemberRequest) -> dict[str, object]:
+    """Return the day that was typed, and the first and last one that may be: until its end, within the lifetime."""
+    now = timezone.now()
+    latest = timezone.localtime(now + LIFETIME)
+    last_day = latest.date() if _end_of(latest.date()) <= now + LIFETIME else latest.date() - DAY
+    return {"until": request.POST.get("expires_at", ""), "first_day": timezone.localdate(now), "last_day": last_day}
+
+
+def _end_of(day: date) -> datetime:
+    return timezone.make_aware(datetime.combine(day, time.max))
+
+
+def _changed_meanwhile(
+    request: MemberRequest, access: AgentAccess, fact_id: uuid.UUID, *, status: int = 409
+) -> HttpResponse:
     """Show what became of the fact, what is stored now and what was typed, and the way to go on."""
     found = what_became_of(scope_of(request.user, access.agent), fact_id, now=timezone.now())
-    return _tab(request, access, status=409, meanwhile=found)
+    return _tab(request, access, status=status, meanwhile=found)
 
 
 def _done(request: MemberRequest, access: AgentAccess, notice: str) -> HttpResponse:

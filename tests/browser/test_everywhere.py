@@ -165,7 +165,7 @@ def test_the_whole_path_works_with_the_keyboard_alone(visit: Visit, cast: Cast) 
     expect(page.get_by_role("link", name="Keep it on")).to_be_focused()
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="You turned memory off")).to_be_visible()
+    expect(page.get_by_role("heading", name="Memory is off")).to_be_visible()
     assert Fact.objects.for_scope(cast.scope).live().count() == 0
 
 
@@ -201,6 +201,6 @@ def test_the_whole_path_works_without_javascript(visit: Visit, cast: Cast) -> No
     expect(page.get_by_text("Deleted. It is no longer used.")).to_be_visible()
     page.get_by_role("link", name="Turn memory off").click()
     page.get_by_role("button", name="Turn memory off").click()
-    expect(page.get_by_role("heading", name="You turned memory off")).to_be_visible()
+    expect(page.get_by_role("heading", name="Memory is off")).to_be_visible()
     consent: Any = consent_of(cast.scope)
     assert not consent.granted

@@ -170,11 +170,11 @@ def test_f01_withdrawing_keeps_the_facts_and_pauses_them(visit: Visit, cast: Cas
     page.get_by_role("link", name="Turn memory off").click()
     expect(page.get_by_text("Your facts are not deleted")).to_be_visible()
     page.get_by_role("button", name="Turn memory off").click()
-    expect(page.get_by_role("heading", name="You turned memory off")).to_be_visible()
+    expect(page.get_by_role("heading", name="Memory is off")).to_be_visible()
     expect(page.locator(".fact")).to_contain_text("Active, paused")
     expect(page.get_by_role("link", name="Edit home.city")).to_have_count(0)
     page.get_by_role("link", name="Next prompt").click()
-    expect(page.get_by_text("You turned memory off for this agent.")).to_be_visible()
+    expect(page.get_by_text("Memory is turned off for this agent.")).to_be_visible()
     consent = consent_of(cast.scope)
     assert consent is not None
     assert not consent.granted

@@ -194,7 +194,7 @@ def test_withdrawal_asks_first_and_keeps_the_facts(client: Client, consented: Sc
     assert "Memory is on" in text(client.get(url()))
     assert client.post(url("withdraw")).status_code == 303
     page = text(client.get(url()))
-    assert "You turned memory off" in page
+    assert "Memory is off" in page
     assert "Lives in Porto." in page
     assert "Not used now: memory is off." in page
     assert url("edit", fact) not in page
@@ -286,7 +286,7 @@ def test_f10_an_edit_without_consent_is_refused_and_keeps_the_text(
     withdraw_consent(scope=consented, actor=owner, now=timezone.now(), surface="memoryTab")
     response = client.post(url("edit", fact), {"body": "Lives in Lisbon."})
     assert response.status_code == 409
-    assert "turned memory off" in text(response)
+    assert "Memory is turned off" in text(response)
     assert "Lives in Lisbon." in text(response)
     assert bodies(consented) == {"Lives in Porto.": "active"}
 

@@ -117,7 +117,7 @@ def test_it_says_why_memory_would_not_act(client: Client, scope: Scope, owner: U
     with override_settings(KEYRING_JSON="", KEYRING_FILE=None):
         assert "A turn would go on without memory" in text(client.get(url("prompt")))
     withdraw_consent(scope=scope, actor=owner, now=timezone.now(), surface="memoryTab")
-    assert "You turned memory off for this agent." in text(client.get(url("prompt")))
+    assert "Memory is turned off for this agent." in text(client.get(url("prompt")))
 
 
 def test_f02_nobody_else_sees_the_block(client_for: Callable[..., Client], colleague: User, consented: Scope) -> None:
