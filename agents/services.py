@@ -5,9 +5,9 @@ from datetime import datetime
 from django.db import transaction
 
 from accounts.models import Organization, User
+from agents.addresses import check_address
 from agents.models import Agent, Provider
 from agents.permissions import remove_grants_on
-from agents.providers import check_address
 from audit.services import record
 from screening.text import clean_text
 

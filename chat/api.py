@@ -34,6 +34,7 @@ ANSWERS = {
     "unavailable": (503, "The model's provider failed several times just now and is not asked for a while."),
     "timeout": (504, "The model's provider did not answer in time."),
     "misconfigured": (503, "The agent's model provider is not set up. Tell the operator."),
+    "refused_address": (503, "The agent's model provider may not be called at its address. Tell the operator."),
     "refused_request": (400, "The model's provider refused the request."),
 }
 

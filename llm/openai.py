@@ -9,10 +9,12 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from llm.client import ChatRequest, Chunk, Completion, ModelError, Usage
-from llm.wire import TooBig, Wire
+from llm.wire import RefusedAddress, TooBig, Wire, resolved
 
 if TYPE_CHECKING:
     from openai import OpenAI
+
+    from llm.pinned import Resolve
 
 ATTEMPTS: Final = 3
 FIRST_WAIT: Final = 0.5  # seconds, doubled and jittered
@@ -30,7 +32,8 @@ class OpenAIModel:
     """Chat completions over HTTP, with time-outs, retries with jitter, and errors that carry no text.
 
     `timeout` (seconds) bounds the wait for a byte and, in a call that is not streamed, for the whole answer.
-    `quirks` are what the provider is known not to take; `learn` is told of new ones.
+    `quirks` are what the provider is known not to take; `learn` is told of new ones. `resolve` says to which addresses
+    the host's name may lead; it raises RefusedAddress.
     """
 
     def __init__(
@@ -39,6 +42,7 @@ class OpenAIModel:
         base_url: str,
         api_key: str,
         timeout: float,
+        resolve: "Resolve" = resolved,
         attempts: int = ATTEMPTS,
         quirks: Set[str] = frozenset(),
         learn: Callable[[str], None] = lambda quirk: None,
@@ -47,10 +51,15 @@ class OpenAIModel:
         self._base_url = base_url
         self._api_key = api_key
         self._timeout = timeout
+        self._resolve = resolve
         self._attempts = attempts
         self._quirks = set(quirks)
         self._learn = learn
         self._sleep = sleep
+
+    def wire(self, seconds: float) -> Wire:
+        """Return a connection for one call of at most `seconds`."""
+        return Wire(timeout=self._timeout, seconds=seconds, resolve=self._resolve)
 
     def _client(self, wire: Wire) -> "OpenAI":
         from openai import OpenAI
@@ -83,7 +92,7 @@ class OpenAIModel:
 
     def complete(self, request: ChatRequest) -> Completion:
         def call() -> Any:
-            with Wire(timeout=self._timeout, seconds=self._timeout) as wire:
+            with self.wire(self._timeout) as wire:
                 try:
                     return self._client(wire).chat.completions.create(**self._arguments(request))
                 except Exception as error:
@@ -173,7 +182,7 @@ class _Stream(Iterator[Chunk]):
     """The pieces of one reply; `abort` may be called by another thread."""
 
     def __init__(self, model: OpenAIModel, request: ChatRequest) -> None:
-        self._wire = Wire(timeout=model._timeout, seconds=STREAM_SECONDS)
+        self._wire = model.wire(STREAM_SECONDS)
         self._pieces = model._pieces(request, self._wire)
 
     def __next__(self) -> Chunk:
@@ -233,6 +242,8 @@ def _model_error(error: Exception, *, late: bool = False) -> ModelError:
     while seen is not None:
         if isinstance(seen, TooBig):
             return ModelError("too_big", retryable=False)
+        if isinstance(seen, RefusedAddress):
+            return ModelError("refused_address", retryable=False)
         seen = seen.__cause__ or seen.__context__
     if isinstance(error, ModelError):
         return error

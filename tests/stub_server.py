@@ -1,6 +1,7 @@
 """A model server on loopback that speaks OpenAI's protocol and says what the test scripted."""
 
 import json
+import ssl
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -120,14 +121,16 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(script: Script) -> Iterator[Script]:
+def serving(script: Script, *, tls: ssl.SSLContext | None = None) -> Iterator[Script]:
     """Serve the script on a free port of loopback."""
     handler = type("Handler", (_Handler,), {"script": script})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
-    script.url = f"http://127.0.0.1:{server.server_port}/v1"
+    script.url = f"http{'s' if tls else ''}://127.0.0.1:{server.server_port}/v1"
     try:
         yield script
     finally:
