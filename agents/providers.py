@@ -3,15 +3,21 @@
 import os
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+import structlog
 from django.db import transaction
 from django.utils import timezone
 
 from agents.addresses import BadProvider, check_form, connectable
 from agents.models import Agent, Provider, ProviderState
+from encryption.deployment import SecretUnavailable, open_secret
 from llm.client import ChatModel, ModelError
 
+if TYPE_CHECKING:
+    from llm.openai import OpenAIModel
+
+log = structlog.get_logger(__name__)
 QUIRK_BELIEVED: Final = timedelta(hours=12)  # a server that was replaced is asked properly again the next day
 
 
@@ -20,29 +26,47 @@ def model_for(agent: Agent, *, attempts: int = 3, longest: float = 600.0) -> Cha
 
     `attempts` are tries within one call; `longest` (seconds) bounds the provider's own time-out.
     """
-    provider = agent.provider
-    if provider.kind == Provider.Kind.OFFLINE:
+    if agent.provider.kind == Provider.Kind.OFFLINE:
         from llm.offline import OfflineModel
 
         return OfflineModel()
+    return client_of(agent.provider, attempts=attempts, longest=longest)
+
+
+def client_of(provider: Provider, *, attempts: int, longest: float) -> "OpenAIModel":
+    """Return the client of an OpenAI-compatible server. Raises ModelError(misconfigured)."""
     from llm.openai import OpenAIModel
 
+    if provider.secret_id:
+        # Address and secret of one instant: they fit together, or nothing is sent.
+        provider = Provider.objects.select_related("secret").filter(pk=provider.pk).first() or provider
     try:
         check_form(provider.base_url)
     except BadProvider:
         raise ModelError("misconfigured", retryable=False) from None
-    key = os.environ.get(provider.api_key_env, "") if provider.api_key_env else ""
-    if provider.api_key_env and not key:
-        raise ModelError("misconfigured", retryable=False)
     return OpenAIModel(
         base_url=provider.base_url,
-        api_key=key,
+        api_key=_key_of(provider),
         timeout=min(float(provider.timeout_seconds), longest),
         resolve=connectable,
         attempts=attempts,
         quirks=quirks_of(provider, now=timezone.now()),
         learn=partial(learn_quirk, provider),
     )
+
+
+def _key_of(provider: Provider) -> str:
+    """Return the provider's key, or "" for one that needs none. Raises ModelError(misconfigured)."""
+    if provider.secret is not None:
+        try:
+            return open_secret(provider.secret, sealed_for=provider.secret_place)
+        except SecretUnavailable as error:
+            log.error("provider_secret_unavailable", provider_id=str(provider.pk), code=error.code)
+            raise ModelError("misconfigured", retryable=error.code.startswith("kms_")) from None
+    key = os.environ.get(provider.api_key_env, "") if provider.api_key_env else ""
+    if provider.api_key_env and not key:
+        raise ModelError("misconfigured", retryable=False)
+    return key
 
 
 def quirks_of(provider: Provider, *, now: datetime) -> frozenset[str]:

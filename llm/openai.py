@@ -109,6 +109,17 @@ class OpenAIModel:
             model=answer.model or request.model,
         )
 
+    def models(self) -> list[str]:
+        """Return the names of the models that the server offers. Raises ModelError; tries once."""
+        with self.wire(self._timeout) as wire:
+            try:
+                offered = getattr(self._client(wire).models.list(), "data", None)
+            except Exception as error:
+                raise _model_error(error, late=wire.late) from None
+        if not isinstance(offered, list):
+            raise ModelError("bad_answer", retryable=True)
+        return [str(getattr(model, "id", "")) for model in offered]
+
     def stream(self, request: ChatRequest) -> Iterator[Chunk]:
         return _Stream(self, request)
 

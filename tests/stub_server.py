@@ -23,6 +23,7 @@ class Script:
     answers: list[str | int | Mapping[str, Any]] = field(default_factory=lambda: ["Hello."])
     extraction: list[str | int | Mapping[str, Any]] = field(default_factory=lambda: ['{"facts": []}'])
     requests: list[dict[str, Any]] = field(default_factory=list)
+    authorized: list[str | None] = field(default_factory=list)  # the header of each request
     url: str = ""
 
     def next_answer(self, request: dict[str, Any]) -> Mapping[str, Any]:
@@ -64,6 +65,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.script.authorized.append(self.headers["Authorization"])
         answer = self.script.next_answer(request)
         time.sleep(float(answer.get("delay", 0)))
         status = int(answer.get("status", 200))
