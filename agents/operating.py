@@ -127,13 +127,19 @@ def delete_provider(*, provider: Provider, actor: User | None) -> None:
 
 @transaction.atomic
 def set_operator(*, user: User, allowed: bool, actor: User | None = None) -> bool:
-    """Let somebody set up providers, or no longer; return whether that changed anything."""
+    """Let a member of staff set up providers, or no longer; return whether that changed anything.
+
+    Needs no superuser flag. Ending it leaves `is_staff` as it is.
+    """
     permission = Permission.objects.get(content_type__app_label=Agent._meta.app_label, codename="operate")
     row = User.objects.get_queryset().select_for_update(no_key=True).get(pk=user.pk)
-    if row.user_permissions.filter(pk=permission.pk).exists() == allowed:
+    held = row.user_permissions.filter(pk=permission.pk).exists()
+    if held == allowed and (row.is_staff or not allowed):
         return False
     if allowed:
         row.user_permissions.add(permission)
+        row.is_staff = True
+        row.save(update_fields=["is_staff"])
     else:
         row.user_permissions.remove(permission)
     record("operator.grant" if allowed else "operator.revoke", actor=actor, subject_user_id=row.pk)
