@@ -58,7 +58,10 @@ class OpenAIModel:
         self._sleep = sleep
 
     def wire(self, seconds: float) -> Wire:
-        """Return a connection for one call of at most `seconds`."""
+        """Return a connection for one call of at most `seconds`, which run only when all that it needs is loaded."""
+        import openai.resources.chat
+        import openai.resources.models  # noqa: F401
+
         return Wire(timeout=self._timeout, seconds=seconds, resolve=self._resolve)
 
     def _client(self, wire: Wire) -> "OpenAI":
