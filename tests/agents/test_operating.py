@@ -4,6 +4,7 @@ import os
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 from structlog.testing import capture_logs
@@ -213,8 +214,12 @@ def test_the_right_to_set_up_providers_is_given_and_taken_and_audited(owner: Use
     assert operating.is_operator(User.objects.get(pk=owner.pk))
     assert operating.set_operator(user=owner, allowed=False)
     assert not operating.is_operator(User.objects.get(pk=owner.pk))
+    call_command("operator_staff", owner.email.upper())
+    call_command("operator_staff", owner.email, "--revoke")
+    with pytest.raises(CommandError, match="no account"):
+        call_command("operator_staff", "nobody@acme.example")
     recorded = AuditEvent.objects.filter(action__startswith="operator.").values_list("action", "subject_user_id")
-    assert list(recorded.order_by("id")) == [("operator.grant", owner.pk), ("operator.revoke", owner.pk)]
+    assert list(recorded.order_by("id")) == [("operator.grant", owner.pk), ("operator.revoke", owner.pk)] * 2
 
 
 def test_c05_secrets_are_among_what_is_verified(organization: Organization) -> None:
