@@ -48,6 +48,7 @@ FAILURES: Final[dict[str, Promise]] = {
     "misconfigured": _("The agent's model is not set up. Tell the operator."),
     "refused_address": _("The model's address may not be called. Tell the operator."),
     "refused_request": _("The model's provider refused the request."),
+    "bad_answer": _("The model answered with something that is no reply. Try again."),
     "cut_off": _("The reply broke off. What had arrived was kept."),
     "abandoned": _("The reply was never finished: the server stopped in between."),
 }

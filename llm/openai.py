@@ -105,8 +105,11 @@ class OpenAIModel:
         choices = getattr(answer, "choices", None)
         if not choices or (message := choices[0].message) is None:
             raise ModelError("bad_answer", retryable=True)
+        text = _answer_text(message, structured=request.schema is not None)
+        if not text and getattr(message, "tool_calls", None):
+            raise ModelError("bad_answer", retryable=False)  # nobody offered it a tool; it would do so again
         return Completion(
-            text=_answer_text(message, structured=request.schema is not None),
+            text=text,
             finish_reason=choices[0].finish_reason or "stop",
             usage=_usage(answer.usage),
             model=answer.model or request.model,
@@ -137,14 +140,18 @@ class OpenAIModel:
 
         with wire:
             answer = self._with_retries(request, call)
-            finished = False
+            heard = spoke = called = finished = False
             try:
                 with answer:
                     for event in answer:
+                        heard = True
                         choice = event.choices[0] if event.choices else None
                         text = (choice.delta.content or "") if choice and choice.delta else ""
                         reason = choice.finish_reason if choice else None
-                        finished = finished or reason is not None
+                        finished, spoke = finished or reason is not None, spoke or bool(text)
+                        called = called or bool(choice and choice.delta and choice.delta.tool_calls)
+                        if finished and called and not spoke:
+                            raise ModelError("bad_answer", retryable=False)
                         usage = _usage(event.usage) if event.usage else None
                         if text or reason or usage:
                             yield Chunk(text, reason, usage)
@@ -153,7 +160,7 @@ class OpenAIModel:
                 # The HTTP library's own errors reach us in the middle of a stream: what came was cut off.
                 raise ModelError("cut_off", retryable=True) if failure.code == "unreachable" else failure from None
             if not finished:
-                raise ModelError("cut_off", retryable=True)
+                raise ModelError("cut_off" if heard else "bad_answer", retryable=True)
 
     def _with_retries(self, request: ChatRequest, call: Callable[[], Any]) -> Any:
         for attempt in range(1, self._attempts + 1):
@@ -267,6 +274,8 @@ def _model_error(error: Exception, *, late: bool = False) -> ModelError:
         return _status_error(error)
     if isinstance(error, (openai.APIConnectionError, OSError)) or type(error).__module__.startswith("httpx2"):
         return ModelError("unreachable", retryable=True)
+    if type(error) is openai.APIError:  # an error object in the middle of a stream
+        return ModelError("server_error", retryable=True)
     return ModelError("bad_answer", retryable=True)
 
 
