@@ -23,7 +23,7 @@ class Provider(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     kind = models.CharField(max_length=8, choices=Kind)
-    name = models.CharField(_("name"), max_length=80, blank=True)
+    name = models.CharField(_("name"), max_length=80, blank=True, default="", db_default="")
     base_url = models.URLField(max_length=400, blank=True)
     api_key_env = models.CharField(max_length=120, blank=True)
     secret = models.OneToOneField(Secret, null=True, blank=True, on_delete=models.PROTECT, related_name="+")

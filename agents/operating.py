@@ -103,7 +103,8 @@ def change_provider(*, provider: Provider, wanted: Wanted, actor: User | None) -
         if changed:
             record("provider.update", actor=actor, object_id=row.pk, details={"changed": ", ".join(changed)})
         if wanted.key is not None:
-            Secret.objects.filter(pk=old).delete()
+            if old is not None:
+                Secret.objects.filter(pk=old).delete()
             record("provider.rotate_key", actor=actor, object_id=row.pk, details={"key": row.key_source})
     return row
 
@@ -120,8 +121,9 @@ def delete_provider(*, provider: Provider, actor: User | None) -> None:
         if offline == row:
             raise ProviderInUse([])
         deleted.update(provider=offline)
-    row.delete()
-    Secret.objects.filter(pk=row.secret_id).delete()
+    row.delete()  # before what it refers to
+    if row.secret is not None:
+        row.secret.delete()
     record("provider.delete", actor=actor, object_id=provider.pk, details={"kind": row.kind})
 
 

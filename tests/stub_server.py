@@ -86,8 +86,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _plain(self, scripted: str | int | Mapping[str, Any]) -> bool:
         """Give an answer that is no chat: none at all, an error, or a body as it is. Returns whether it was one."""
-        answer = {"status": scripted} if isinstance(scripted, int) else scripted
-        assert isinstance(answer, Mapping)
+        assert not isinstance(scripted, str)
+        answer: Mapping[str, Any] = {"status": scripted} if isinstance(scripted, int) else scripted
         time.sleep(float(answer.get("delay", 0)))
         status = int(answer.get("status", 200))
         if answer.get("drop"):

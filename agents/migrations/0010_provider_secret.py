@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='provider',
             name='name',
-            field=models.CharField(blank=True, max_length=80, verbose_name='name'),
+            field=models.CharField(blank=True, db_default='', default='', max_length=80, verbose_name='name'),
         ),
         migrations.AddField(
             model_name='provider',

@@ -109,7 +109,7 @@ def test_c05_a_key_is_replaced_by_another_secret_or_by_a_variable(
     for key in (Key(secret="sk-second"), Key(variable="MODELS_API_KEY"), None, Key()):
         change_provider(provider=provider, wanted=wanted(model_server.url, key), actor=None)
         assert said(agent) == "Hello."
-    sent = [text.removeprefix("Bearer ") for text in model_server.authorized]
+    sent = [str(text).removeprefix("Bearer ") for text in model_server.authorized]
     assert sent == ["sk-second", "sk-from-outside", "sk-from-outside", "none"]
     assert not Secret.objects.exists()
 

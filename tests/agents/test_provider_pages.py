@@ -80,7 +80,7 @@ def test_nobody_else_learns_that_the_pages_exist(
     who: str, owner: User, provider: Provider, client_for: Callable[..., Client]
 ) -> None:
     staff = factories.make_user("tom@support.example", staff=True)
-    client = {"owner": lambda: client_for(owner), "staff": lambda: client_for(staff), "anonymous": Client}[who]()
+    client = Client() if who == "anonymous" else client_for({"owner": owner, "staff": staff}[who])
     for path in (LIST, f"{LIST}add/", address(provider), address(provider, "provider-delete")):
         answer = client.get(path)
         assert answer.status_code == (302 if who == "anonymous" else 404)

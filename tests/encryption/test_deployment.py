@@ -78,7 +78,8 @@ def test_an_unwrapped_key_is_kept_and_one_that_was_replaced_is_not_used(monkeypa
     monkeypatch.setattr(deployment, "unwrap_secret_key", counted)
     assert {open_secret(row, sealed_for=HERE) for _ in range(3)} == {WORD}
     assert len(asked) == 1
-    key, _kept = unwrap(load_source(), row), asked.clear()
+    key = unwrap(load_source(), row)
+    asked.clear()
     row.kek_id, row.wrapped = deployment.wrap_secret_key(load_source(), key, row)
     assert open_secret(row, sealed_for=HERE) == WORD
     assert len(asked) == 1
@@ -108,7 +109,7 @@ def test_a_secret_that_was_replaced_while_it_was_rewrapped_is_left_as_it_is(
 ) -> None:
     row = sealed()
     keyfile.make_primary(ring_file, keyfile.add_kek(ring_file))
-    unwrap = rotation.unwrap_secret_key
+    unwrap = deployment.unwrap_secret_key
 
     def replaced_meanwhile(source: Any, secret: Secret) -> bytes:
         key = unwrap(source, secret)
