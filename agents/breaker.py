@@ -5,7 +5,8 @@ while is over one call, the probe, passes; its success closes the breaker, its f
 """
 
 import random
-from collections.abc import Callable, Iterator
+import uuid
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -57,11 +58,11 @@ def guarded(provider: Provider, *, clock: Callable[[], datetime]) -> Iterator[Ca
         if error.retryable:
             note_failure(provider, error, now=clock())
         elif failures:
-            _close(provider)
+            close(provider)
         raise
     else:
         if failures and not call.given_up:
-            _close(provider)
+            close(provider)
 
 
 def _admit(provider: Provider, *, now: datetime) -> int:
@@ -95,14 +96,24 @@ def note_failure(provider: Provider, error: ModelError, *, now: datetime) -> Non
     log.warning("breaker_open", provider_id=str(provider.pk), failures=failures, seconds=round(wait.total_seconds()))
 
 
-def _close(provider: Provider) -> None:
+def close(provider: Provider) -> None:
+    """Forget the failures: the provider has just answered."""
     ProviderState.objects.filter(provider=provider).update(failures=0, open_until=None, last_code="")
     log.info("breaker_closed", provider_id=str(provider.pk))
 
 
 def breaker_state(provider: Provider, *, now: datetime) -> BreakerState:
     """Return how the breaker stands, for a page."""
-    state = ProviderState.objects.filter(provider=provider).first()
+    return breaker_states([provider], now=now)[provider.pk]
+
+
+def breaker_states(providers: Collection[Provider], *, now: datetime) -> dict[uuid.UUID, BreakerState]:
+    """Return how the breakers stand, by provider, in one query."""
+    found = ProviderState.objects.in_bulk([provider.pk for provider in providers])
+    return {provider.pk: _shown(found.get(provider.pk), now) for provider in providers}
+
+
+def _shown(state: ProviderState | None, now: datetime) -> BreakerState:
     if state is None:
         return BreakerState("closed", 0, None, "")
     word = "closed" if state.open_until is None else "open" if state.open_until > now else "probing"

@@ -7,10 +7,15 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Organization
+from encryption.models import Secret
 
 
 class Provider(models.Model):
-    """Where models are reached. Only operators set these; a key is named by an environment variable (C05)."""
+    """Where models are reached. Only operators set these (C05).
+
+    The key is named by an environment variable, or sealed as a secret for exactly this provider at exactly this
+    address, so that a changed address opens nothing; or there is none.
+    """
 
     class Kind(models.TextChoices):
         OPENAI = "openai", _("OpenAI-compatible server")
@@ -18,23 +23,44 @@ class Provider(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     kind = models.CharField(max_length=8, choices=Kind)
+    name = models.CharField(_("name"), max_length=80, blank=True, default="", db_default="")
     base_url = models.URLField(max_length=400, blank=True)
     api_key_env = models.CharField(max_length=120, blank=True)
+    secret = models.OneToOneField(Secret, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     timeout_seconds = models.PositiveSmallIntegerField(default=60)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         default_permissions = ()
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["kind", "base_url", "api_key_env"], name="provider_once"),
+            # Two accounts at one address are two providers, told apart by their names.
+            models.UniqueConstraint(
+                fields=["kind", "base_url", "api_key_env"],
+                name="provider_once",
+                condition=models.Q(secret__isnull=True),
+            ),
             models.CheckConstraint(
                 condition=models.Q(kind="offline", base_url="") | (models.Q(kind="openai") & ~models.Q(base_url="")),
                 name="provider_kind",
             ),
+            models.CheckConstraint(
+                condition=models.Q(secret__isnull=True) | models.Q(kind="openai", api_key_env=""),
+                name="provider_one_key",
+            ),
         ]
 
     def __str__(self) -> str:
-        return self.base_url or self.get_kind_display()
+        return self.name or self.base_url or self.get_kind_display()
+
+    @property
+    def key_source(self) -> str:
+        """Where its key comes from: secret, environment or none."""
+        return "secret" if self.secret_id else "environment" if self.api_key_env else "none"
+
+    @property
+    def secret_place(self) -> list[str]:
+        """The place that its secret is sealed for."""
+        return ["provider", str(self.pk), self.kind, self.base_url]
 
 
 class ProviderState(models.Model):

@@ -5,9 +5,9 @@ from datetime import datetime
 from django.db import transaction
 
 from accounts.models import Organization, User
+from agents.addresses import check_address
 from agents.models import Agent, Provider
 from agents.permissions import remove_grants_on
-from agents.providers import check_address
 from audit.services import record
 from screening.text import clean_text
 
@@ -21,7 +21,9 @@ def get_or_create_provider(*, kind: str, base_url: str = "", api_key_env: str = 
         check_address(base_url)
     else:
         base_url = api_key_env = ""
-    provider, created = Provider.objects.get_or_create(kind=kind, base_url=base_url, api_key_env=api_key_env)
+    provider, created = Provider.objects.get_or_create(
+        kind=kind, base_url=base_url, api_key_env=api_key_env, secret=None
+    )
     if created:
         record("provider.create", actor=actor, object_id=provider.id, details={"kind": kind})
     return provider

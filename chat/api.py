@@ -33,7 +33,9 @@ ANSWERS = {
     "rate_limited": (429, "The model's provider is overloaded. Try again later."),
     "unavailable": (503, "The model's provider failed several times just now and is not asked for a while."),
     "timeout": (504, "The model's provider did not answer in time."),
+    "bad_answer": (502, "The model's provider answered with something that is no reply."),
     "misconfigured": (503, "The agent's model provider is not set up. Tell the operator."),
+    "refused_address": (503, "The agent's model provider may not be called at its address. Tell the operator."),
     "refused_request": (400, "The model's provider refused the request."),
 }
 

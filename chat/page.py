@@ -46,7 +46,9 @@ FAILURES: Final[dict[str, Promise]] = {
     "rate_limited": _("The model's provider is overloaded. Try again later."),
     "unauthorized": _("The model's provider refused the deployment's key. Tell the operator."),
     "misconfigured": _("The agent's model is not set up. Tell the operator."),
+    "refused_address": _("The model's address may not be called. Tell the operator."),
     "refused_request": _("The model's provider refused the request."),
+    "bad_answer": _("The model answered with something that is no reply. Try again."),
     "cut_off": _("The reply broke off. What had arrived was kept."),
     "abandoned": _("The reply was never finished: the server stopped in between."),
 }

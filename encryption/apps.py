@@ -29,7 +29,7 @@ def check_keyring(**_options: Any) -> list[Error]:
         return [Error(str(error), id=f"encryption.E_{error.code.upper()}")]
     return [
         Error(
-            f"Key-encryption key {kek_id} is not in the keyring, and {count} organization keys need it.",
+            f"Key-encryption key {kek_id} is not in the keyring, and {count} wrapped keys need it.",
             hint="Put it back from the keyring's backup: manage.py memory_keys import FILE.",
             id="encryption.E_UNKNOWN_KEK",
         )

@@ -104,6 +104,22 @@ def unwrap_key(kek: bytes, wrapped: bytes, associated: bytes) -> bytes:
         raise BadRecord("wrong_key") from None
 
 
+def seal_text(key: bytes, text: bytes, associated: bytes) -> bytes:
+    """Return nonce + AES-256-GCM(text) under a key that seals this text alone."""
+    nonce = os.urandom(NONCE_BYTES)
+    return nonce + AESGCM(key).encrypt(nonce, text, associated)
+
+
+def open_text(key: bytes, sealed: bytes, associated: bytes) -> bytes:
+    """Return the text, or raise BadRecord: another key, another place, or changed bytes."""
+    if len(sealed) < NONCE_BYTES + 16:
+        raise BadRecord("truncated")
+    try:
+        return AESGCM(key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], associated)
+    except InvalidTag:
+        raise BadRecord("tampered") from None
+
+
 def _passphrase_key(passphrase: str, salt: bytes) -> bytes:
     return Scrypt(salt=salt, length=KEY_BYTES, n=SCRYPT_COST, r=8, p=1).derive(passphrase.encode())
 

@@ -1,4 +1,4 @@
-"""The wrapped keys of an organization: columns and constraints, nothing that decrypts."""
+"""Wrapped keys and sealed secrets: columns and constraints, nothing that decrypts."""
 
 import uuid
 from typing import ClassVar
@@ -41,3 +41,21 @@ class OrganizationKey(models.Model):
                 condition=models.Q(state__in=["active", "decrypt_only", "destroyed"]), name="organization_key_state"
             ),
         ]
+
+
+class Secret(models.Model):
+    """A secret of the deployment, sealed under a key of its own, which a key-encryption key wraps.
+
+    `sealed_for` names the one place where it may be opened; the seal is bound to it, so that changing this column, or
+    pointing another row at the secret, opens nothing.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    sealed_for = models.JSONField()  # a list of texts
+    kek_id = models.CharField(max_length=64)
+    wrapped = models.BinaryField()
+    sealed = models.BinaryField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        default_permissions = ()

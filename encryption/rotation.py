@@ -13,9 +13,10 @@ from django.db.models import Max, QuerySet
 
 from accounts.models import Organization
 from encryption import sources
+from encryption.deployment import SecretUnavailable, check_secret, unwrap_secret_key, wrap_secret_key
 from encryption.envelope import new_key
-from encryption.keys import Keyring, KeyringError, check_value
-from encryption.models import OrganizationKey
+from encryption.keys import Keyring, KeyringError, KeySource, check_value
+from encryption.models import OrganizationKey, Secret
 from encryption.services import KeyUnavailable, forget_keys, key_source, unwrap_row, wrap
 
 log = structlog.get_logger(__name__)
@@ -47,9 +48,10 @@ class Kek:
 
 @dataclass(slots=True)
 class Opened:
-    """How many wrapped keys opened, and the ones that did not, by code."""
+    """How many wrapped keys of organizations and secrets opened, and what did not, by code."""
 
     opened: int = 0
+    secrets: int = 0
     failed: Counter[str] = field(default_factory=Counter)
 
 
@@ -69,7 +71,7 @@ def usable_keys() -> QuerySet[OrganizationKey]:
 def keks() -> list[Kek]:
     """Return every key-encryption key that the deployment holds or that wraps something. Raises KeyringError."""
     source = sources.load_source()
-    wraps = Counter(usable_keys().values_list("kek_id", flat=True))
+    wraps = _wraps()
     try:
         ring = sources.keyring()
     except KeyringError:
@@ -82,9 +84,15 @@ def keks() -> list[Kek]:
     ]
 
 
+def _wraps() -> Counter[str]:
+    """Return how many keys, of organizations and of secrets, each key-encryption key wraps."""
+    rows = (usable_keys(), Secret.objects.all())
+    return Counter(kek_id for each in rows for kek_id in each.order_by().values_list("kek_id", flat=True))
+
+
 def wrapped_under(kek_id: str) -> int:
     """Return how many keys would be lost with a key-encryption key."""
-    return usable_keys().filter(kek_id=kek_id).count()
+    return _wraps()[kek_id]
 
 
 def unopened() -> dict[str, int]:
@@ -97,19 +105,19 @@ def unopened() -> dict[str, int]:
         ring = sources.keyring()
     except KeyringError:
         ring = Keyring("", {})  # a deployment with a key service needs none
-    wraps = Counter(usable_keys().order_by().values_list("kek_id", flat=True))
     return {
         kek_id: count
-        for kek_id, count in sorted(wraps.items())
+        for kek_id, count in sorted(_wraps().items())
         if not source.holds(kek_id) or (ring.holds(kek_id) and not _opens_one(ring, kek_id))
     }
 
 
 def _opens_one(ring: Keyring, kek_id: str) -> bool:
     row = usable_keys().filter(kek_id=kek_id).first()
+    secret = None if row else Secret.objects.filter(kek_id=kek_id).first()
     try:
-        return row is None or bool(unwrap_row(ring, row))
-    except KeyUnavailable:
+        return bool(unwrap_row(ring, row) if row else secret is None or unwrap_secret_key(ring, secret))
+    except (KeyUnavailable, SecretUnavailable):
         return False
 
 
@@ -118,37 +126,53 @@ def to_rewrap(*, every: bool = False) -> QuerySet[OrganizationKey]:
     return usable_keys() if every else usable_keys().exclude(kek_id=sources.load_source().primary_id)
 
 
+def secrets_to_rewrap(*, every: bool = False) -> QuerySet[Secret]:
+    """Return the secrets whose keys are under another KEK; all, as `to_rewrap` does."""
+    secrets = Secret.objects.all()
+    return secrets if every else secrets.exclude(kek_id=sources.load_source().primary_id)
+
+
 def rewrap(*, every: bool = False, step: Callable[[int], object] = lambda _: None) -> Rewrapped:
     """Wrap keys anew under the primary KEK, one compare-and-swap each; may be killed and run again at any time.
 
     A row that another process rewrapped or destroyed meanwhile is left as that process made it. Raises KeyringError.
     """
-    source, todo, outcome = sources.load_source(), to_rewrap(every=every), Rewrapped()
-    last = uuid.UUID(int=0)
-    while rows := list(todo.filter(pk__gt=last).order_by("pk")[:BATCH]):
-        for row in rows:
-            try:
-                kek_id, wrapped = wrap(
-                    source,
-                    unwrap_row(source, row),
-                    organization_id=row.organization_id,
-                    purpose=row.purpose,
-                    version=row.version,
-                )
-            except KeyUnavailable as error:
-                outcome.failed[error.code] += 1
-            else:
-                unchanged = usable_keys().filter(pk=row.pk, wrapped=bytes(row.wrapped))
-                outcome.done += unchanged.update(kek_id=kek_id, wrapped=wrapped)
-            step(1)
-        last = rows[-1].pk
-    outcome.left = to_rewrap().count()
+    source, outcome = sources.load_source(), Rewrapped()
+
+    def each[Row: (OrganizationKey, Secret)](
+        todo: QuerySet[Row], usable: QuerySet[Row], again: Callable[[KeySource, Row], tuple[str, bytes]]
+    ) -> None:
+        last = uuid.UUID(int=0)
+        while rows := list(todo.filter(pk__gt=last).order_by("pk")[:BATCH]):
+            for row in rows:
+                try:
+                    kek_id, wrapped = again(source, row)
+                except (KeyUnavailable, SecretUnavailable) as error:
+                    outcome.failed[error.code] += 1
+                else:
+                    unchanged = usable.filter(pk=row.pk, wrapped=bytes(row.wrapped))
+                    outcome.done += unchanged.update(kek_id=kek_id, wrapped=wrapped)
+                step(1)
+            last = rows[-1].pk
+
+    each(to_rewrap(every=every), usable_keys(), _key_again)
+    each(secrets_to_rewrap(every=every), Secret.objects.all(), _secret_again)
+    outcome.left = to_rewrap().count() + secrets_to_rewrap().count()
     log.info("organization_keys_rewrapped", count=outcome.done, left=outcome.left, kek_id=source.primary_id)
     return outcome
 
 
+def _key_again(source: KeySource, row: OrganizationKey) -> tuple[str, bytes]:
+    key = unwrap_row(source, row)
+    return wrap(source, key, organization_id=row.organization_id, purpose=row.purpose, version=row.version)
+
+
+def _secret_again(source: KeySource, row: Secret) -> tuple[str, bytes]:
+    return wrap_secret_key(source, unwrap_secret_key(source, row), row)
+
+
 def verify_keys(*, step: Callable[[int], object] = lambda _: None) -> Opened:
-    """Unwrap every key that is not destroyed. Raises KeyringError."""
+    """Unwrap every key that is not destroyed, and open every secret. Raises KeyringError."""
     source, outcome = sources.load_source(), Opened()
     for row in usable_keys().iterator(chunk_size=BATCH):
         try:
@@ -156,6 +180,13 @@ def verify_keys(*, step: Callable[[int], object] = lambda _: None) -> Opened:
             outcome.opened += 1
         except KeyUnavailable as error:
             outcome.failed[error.code] += 1
+        step(1)
+    for secret in Secret.objects.iterator(chunk_size=BATCH):
+        try:
+            check_secret(source, secret)
+            outcome.secrets += 1
+        except SecretUnavailable as error:
+            outcome.failed[f"secret_{error.code}"] += 1
         step(1)
     return outcome
 

@@ -38,7 +38,7 @@ def checks() -> dict[str, str]:
             return found | {"migrations": "not applied: run manage.py migrate", "worker": "unknown"}
         if found["keyring"] == "ok" and (lost := unopened()):
             count, ids = sum(lost.values()), ", ".join(lost)
-            found["keyring"] = f"does not open {count} organization keys, which need {ids}: put the right one back"
+            found["keyring"] = f"does not open {count} wrapped keys, which need {ids}: put the right one back"
         beat = Heartbeat.objects.filter(name=BEAT).first()
         if beat is None or timezone.now() - beat.at > WORKER_SILENT_AFTER:
             found["worker"] = "no sign of life for a minute: start manage.py worker"

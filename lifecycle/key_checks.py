@@ -3,7 +3,7 @@
 from django.db.models import Count, Exists, OuterRef, Q
 
 from encryption.keys import KeyringError
-from encryption.models import OrganizationKey
+from encryption.models import OrganizationKey, Secret
 from encryption.rotation import usable_keys, verify_keys
 from facts.models import Fact
 
@@ -30,10 +30,10 @@ def data_keys() -> list[str]:
 
 
 def wrapped_keys() -> list[str]:
-    """Every key opens under the keyring or key service that the deployment has."""
+    """Every key and every secret opens under the keyring or key service that the deployment has."""
     try:
         failed = verify_keys().failed
     except KeyringError as error:
-        count = usable_keys().count()
-        return [f"{count} organization keys and no keyring that opens them ({error.code})"] if count else []
-    return [f"{count} organization keys do not open ({code})" for code, count in sorted(failed.items())]
+        count = usable_keys().count() + Secret.objects.count()
+        return [f"{count} wrapped keys and no keyring that opens them ({error.code})"] if count else []
+    return [f"{count} wrapped keys do not open ({code})" for code, count in sorted(failed.items())]

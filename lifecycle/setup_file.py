@@ -14,9 +14,9 @@ from django.db import transaction
 
 from accounts.models import Membership, Organization, User
 from accounts.services import LastOwner, UnknownTimeZone, create_organization, create_user, set_membership
+from agents.addresses import BadProvider
 from agents.models import Agent, Provider
 from agents.permissions import CODENAMES, grant
-from agents.providers import BadProvider
 from agents.services import get_or_create_provider, save_agent
 from screening.text import UnacceptableText
 

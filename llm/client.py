@@ -73,8 +73,8 @@ class ModelError(Exception):
     """A call failed. Carries a code and no text of the conversation, so that it may be logged and stored.
 
     `code` is one of: unreachable, timeout, rate_limited, unauthorized, refused_request, server_error, cut_off,
-    bad_answer, too_big, misconfigured, unavailable (not called: it failed too often just now). `retry_after` is in
-    seconds.
+    bad_answer, too_big, misconfigured, refused_address (its name leads where nothing may be sent), unavailable (not
+    called: it failed too often just now). `retry_after` is in seconds.
     """
 
     def __init__(self, code: str, *, retryable: bool, status: int | None = None, retry_after: float | None = None):

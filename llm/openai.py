@@ -9,10 +9,12 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from llm.client import ChatRequest, Chunk, Completion, ModelError, Usage
-from llm.wire import TooBig, Wire
+from llm.wire import RefusedAddress, TooBig, Wire, resolved
 
 if TYPE_CHECKING:
     from openai import OpenAI
+
+    from llm.pinned import Resolve
 
 ATTEMPTS: Final = 3
 FIRST_WAIT: Final = 0.5  # seconds, doubled and jittered
@@ -30,7 +32,8 @@ class OpenAIModel:
     """Chat completions over HTTP, with time-outs, retries with jitter, and errors that carry no text.
 
     `timeout` (seconds) bounds the wait for a byte and, in a call that is not streamed, for the whole answer.
-    `quirks` are what the provider is known not to take; `learn` is told of new ones.
+    `quirks` are what the provider is known not to take; `learn` is told of new ones. `resolve` says to which addresses
+    the host's name may lead; it raises RefusedAddress.
     """
 
     def __init__(
@@ -39,6 +42,7 @@ class OpenAIModel:
         base_url: str,
         api_key: str,
         timeout: float,
+        resolve: "Resolve" = resolved,
         attempts: int = ATTEMPTS,
         quirks: Set[str] = frozenset(),
         learn: Callable[[str], None] = lambda quirk: None,
@@ -47,10 +51,18 @@ class OpenAIModel:
         self._base_url = base_url
         self._api_key = api_key
         self._timeout = timeout
+        self._resolve = resolve
         self._attempts = attempts
         self._quirks = set(quirks)
         self._learn = learn
         self._sleep = sleep
+
+    def wire(self, seconds: float) -> Wire:
+        """Return a connection for one call of at most `seconds`, which run only when all that it needs is loaded."""
+        import openai.resources.chat
+        import openai.resources.models  # noqa: F401
+
+        return Wire(timeout=self._timeout, seconds=seconds, resolve=self._resolve)
 
     def _client(self, wire: Wire) -> "OpenAI":
         from openai import OpenAI
@@ -83,7 +95,7 @@ class OpenAIModel:
 
     def complete(self, request: ChatRequest) -> Completion:
         def call() -> Any:
-            with Wire(timeout=self._timeout, seconds=self._timeout) as wire:
+            with self.wire(self._timeout) as wire:
                 try:
                     return self._client(wire).chat.completions.create(**self._arguments(request))
                 except Exception as error:
@@ -93,12 +105,26 @@ class OpenAIModel:
         choices = getattr(answer, "choices", None)
         if not choices or (message := choices[0].message) is None:
             raise ModelError("bad_answer", retryable=True)
+        text = _answer_text(message, structured=request.schema is not None)
+        if not text and getattr(message, "tool_calls", None):
+            raise ModelError("bad_answer", retryable=False)  # nobody offered it a tool; it would do so again
         return Completion(
-            text=_answer_text(message, structured=request.schema is not None),
+            text=text,
             finish_reason=choices[0].finish_reason or "stop",
             usage=_usage(answer.usage),
             model=answer.model or request.model,
         )
+
+    def models(self) -> list[str]:
+        """Return the names of the models that the server offers. Raises ModelError; tries once."""
+        with self.wire(self._timeout) as wire:
+            try:
+                offered = getattr(self._client(wire).models.list(), "data", None)
+            except Exception as error:
+                raise _model_error(error, late=wire.late) from None
+        if not isinstance(offered, list):
+            raise ModelError("bad_answer", retryable=True)
+        return [str(getattr(model, "id", "")) for model in offered]
 
     def stream(self, request: ChatRequest) -> Iterator[Chunk]:
         return _Stream(self, request)
@@ -114,14 +140,18 @@ class OpenAIModel:
 
         with wire:
             answer = self._with_retries(request, call)
-            finished = False
+            heard = spoke = called = finished = False
             try:
                 with answer:
                     for event in answer:
+                        heard = True
                         choice = event.choices[0] if event.choices else None
                         text = (choice.delta.content or "") if choice and choice.delta else ""
                         reason = choice.finish_reason if choice else None
-                        finished = finished or reason is not None
+                        finished, spoke = finished or reason is not None, spoke or bool(text)
+                        called = called or bool(choice and choice.delta and choice.delta.tool_calls)
+                        if finished and called and not spoke:
+                            raise ModelError("bad_answer", retryable=False)
                         usage = _usage(event.usage) if event.usage else None
                         if text or reason or usage:
                             yield Chunk(text, reason, usage)
@@ -130,7 +160,7 @@ class OpenAIModel:
                 # The HTTP library's own errors reach us in the middle of a stream: what came was cut off.
                 raise ModelError("cut_off", retryable=True) if failure.code == "unreachable" else failure from None
             if not finished:
-                raise ModelError("cut_off", retryable=True)
+                raise ModelError("cut_off" if heard else "bad_answer", retryable=True)
 
     def _with_retries(self, request: ChatRequest, call: Callable[[], Any]) -> Any:
         for attempt in range(1, self._attempts + 1):
@@ -173,7 +203,7 @@ class _Stream(Iterator[Chunk]):
     """The pieces of one reply; `abort` may be called by another thread."""
 
     def __init__(self, model: OpenAIModel, request: ChatRequest) -> None:
-        self._wire = Wire(timeout=model._timeout, seconds=STREAM_SECONDS)
+        self._wire = model.wire(STREAM_SECONDS)
         self._pieces = model._pieces(request, self._wire)
 
     def __next__(self) -> Chunk:
@@ -233,6 +263,8 @@ def _model_error(error: Exception, *, late: bool = False) -> ModelError:
     while seen is not None:
         if isinstance(seen, TooBig):
             return ModelError("too_big", retryable=False)
+        if isinstance(seen, RefusedAddress):
+            return ModelError("refused_address", retryable=False)
         seen = seen.__cause__ or seen.__context__
     if isinstance(error, ModelError):
         return error
@@ -242,6 +274,8 @@ def _model_error(error: Exception, *, late: bool = False) -> ModelError:
         return _status_error(error)
     if isinstance(error, (openai.APIConnectionError, OSError)) or type(error).__module__.startswith("httpx2"):
         return ModelError("unreachable", retryable=True)
+    if type(error) is openai.APIError:  # an error object in the middle of a stream
+        return ModelError("server_error", retryable=True)
     return ModelError("bad_answer", retryable=True)
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     import httpx2
 
+    from llm.pinned import Resolve
+
 MAX_BYTES: Final = 4 * 1024 * 1024  # of one answer; a very long reply has 200 KB
 
 
@@ -16,15 +18,27 @@ class TooBig(Exception):
     """The other side sends more than anybody could use, or packs it so that nobody can tell."""
 
 
+class RefusedAddress(Exception):
+    """A name leads to an address that may not be connected."""
+
+
+def resolved(host: str, port: int, *, flags: int = 0) -> list[str]:
+    """Return the IP addresses of a host, without what scopes them. Raises OSError and UnicodeError."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)
+    return list(dict.fromkeys(str(address[0]).partition("%")[0] for *_rest, address in found))
+
+
 class Wire:
     """One HTTP client whose answers end after `MAX_BYTES` or `seconds`, however slowly they trickle.
 
     A time-out of the HTTP library counts from the last byte, so a server that sends one byte a minute would hold a
-    worker for ever; this one counts from the beginning.
+    worker for ever; this one counts from the beginning. `resolve` says which addresses a name may lead to.
     """
 
-    def __init__(self, *, timeout: float, seconds: float) -> None:
+    def __init__(self, *, timeout: float, seconds: float, resolve: "Resolve") -> None:
         from httpx2 import Client, Timeout
+
+        from llm.pinned import PinnedTransport
 
         self._lock = threading.Lock()
         self._streams: list[Any] = []
@@ -34,6 +48,8 @@ class Wire:
         self._timer.daemon = True
         # No redirects: an address that was checked must not lead to one that was not.
         self.client: httpx2.Client = Client(
+            transport=PinnedTransport(resolve),
+            trust_env=False,
             timeout=Timeout(timeout, connect=min(timeout, 10.0)),
             follow_redirects=False,
             headers={"Accept-Encoding": "identity"},  # what is counted is what comes out

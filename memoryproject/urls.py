@@ -5,6 +5,7 @@ from django.urls import path
 
 from accounts import views as accounts_views
 from agents import api as agents_api
+from agents import provider_pages
 from agents import views as agents_views
 from chat import api as chat_api
 from chat import views as chat_views
@@ -36,6 +37,11 @@ urlpatterns = [
     path(f"{AGENT}/extraction/turns/<uuid:turn>/", extraction_views.turn_line, name="extraction-turn"),
     path("audit/", audit_pages.audit, name="audit"),
     path(f"{AGENT}/delete/", lifecycle_views.delete, name="agent-delete"),
+    path("operator/providers/", provider_pages.provider_list, name="providers"),
+    path("operator/providers/add/", provider_pages.provider_add, name="provider-add"),
+    path("operator/providers/<uuid:provider>/", provider_pages.provider_page, name="provider"),
+    path("operator/providers/<uuid:provider>/test/", provider_pages.provider_test, name="provider-test"),
+    path("operator/providers/<uuid:provider>/delete/", provider_pages.provider_delete, name="provider-delete"),
     path("admin/", admin.site.urls),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),

@@ -47,6 +47,9 @@ organization  absent  404   404       404     404   404     404   404       404 
 subject       own     ok    ok        ok      ok    ok      ok    ok        ok       ok      login   login login
 subject       other   404   404       404     404   ok      404   ok        404      404     login   login login
 subject       absent  404   404       404     404   ok      404   ok        404      404     login   login login
+operate       own     404   404       404     404   404     404   ok        404      404     login   login login
+operate       other   404   404       404     404   404     404   ok        404      404     login   login login
+operate       absent  404   404       404     404   404     404   404       404      404     login   login login
 api           own     401   401       401     401   401     401   401       401      401     401     ok    401
 api           other   401   401       401     401   401     401   401       401      401     401     404   401
 api           absent  401   401       401     401   401     401   401       401      401     401     404   401
@@ -109,6 +112,8 @@ def admin(both: str = "", **options: Any) -> Row:
     return _row({"others": "staff 405", "asked": ("GET", "POST"), "GET": both, "POST": both} | options)
 
 
+SERVER: Final = {"base_url": "http://127.0.0.1:9/v1", "timeout_seconds": "5", "key": "none"}
+
 ROWS: Final[dict[str, Row]] = {
     "home": anyone(GET="everybody 302"),
     "login": anyone(
@@ -134,6 +139,11 @@ ROWS: Final[dict[str, Row]] = {
     "audit": page(GET="signed-in 200"),
     "audit organization": page(GET="organization 200", query={"organization": "{organization}"}),
     "audit subject": page(GET="subject 200", query={"subject": "{subject}"}),
+    "providers": page(GET="operate 200"),
+    "provider-add": page(GET="operate 200", POST="operate 303", data=SERVER | {"base_url": "http://127.0.0.1:8/v1"}),
+    "provider": page(GET="operate 200", POST="operate 303", data=SERVER),
+    "provider-test": page(POST="operate 200", data={"model": "stub-1"}),
+    "provider-delete": page(GET="operate 200", POST="operate 303"),
     "healthz": anyone(others="everybody 200"),
     "readyz": anyone(others="everybody 503"),
     "v1-chat-completions": api(

@@ -1,6 +1,7 @@
 """A model server on loopback that speaks OpenAI's protocol and says what the test scripted."""
 
 import json
+import ssl
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +23,8 @@ class Script:
     answers: list[str | int | Mapping[str, Any]] = field(default_factory=lambda: ["Hello."])
     extraction: list[str | int | Mapping[str, Any]] = field(default_factory=lambda: ['{"facts": []}'])
     requests: list[dict[str, Any]] = field(default_factory=list)
+    lists: list[str | int | Mapping[str, Any]] = field(default_factory=lambda: [{"body": {"data": []}}])  # of models
+    authorized: list[str | None] = field(default_factory=list)  # the header of each request
     url: str = ""
 
     def next_answer(self, request: dict[str, Any]) -> Mapping[str, Any]:
@@ -61,19 +64,17 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:
         """Stay quiet."""
 
+    def do_GET(self) -> None:
+        self.script.authorized.append(self.headers["Authorization"])
+        self._plain(self.script.lists[0])
+
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.script.authorized.append(self.headers["Authorization"])
         answer = self.script.next_answer(request)
-        time.sleep(float(answer.get("delay", 0)))
-        status = int(answer.get("status", 200))
-        if answer.get("drop"):
-            self.close_connection = True
+        if self._plain(answer):
             return
-        if status != 200 or "body" in answer:
-            body = answer.get("body", {"error": {"message": "scripted", "type": "error", "param": None, "code": None}})
-            raw = body.encode() if isinstance(body, str) else json.dumps(body).encode()
-            self._send(status, raw, answer.get("headers", {}))
-        elif request.get("stream"):
+        if request.get("stream"):
             self._stream(answer)
         else:
             message = {"role": "assistant", "content": answer.get("text"), **answer.get("message", {})}
@@ -82,6 +83,22 @@ class _Handler(BaseHTTPRequestHandler):
             whole = {"id": "x", "object": "chat.completion", "created": 1, "model": "stub-1", "choices": [choice]}
             raw = json.dumps({**whole, "usage": usage}).encode()
             self._send(200, raw, {}, pause=float(answer.get("trickle", 0)))
+
+    def _plain(self, scripted: str | int | Mapping[str, Any]) -> bool:
+        """Give an answer that is no chat: none at all, an error, or a body as it is. Returns whether it was one."""
+        assert not isinstance(scripted, str)
+        answer: Mapping[str, Any] = {"status": scripted} if isinstance(scripted, int) else scripted
+        time.sleep(float(answer.get("delay", 0)))
+        status = int(answer.get("status", 200))
+        if answer.get("drop"):
+            self.close_connection = True
+            return True
+        if status == 200 and "body" not in answer:
+            return False
+        body = answer.get("body", {"error": {"message": "scripted", "type": "error", "param": None, "code": None}})
+        raw = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+        self._send(status, raw, answer.get("headers", {}))
+        return True
 
     def _send(self, status: int, body: bytes, headers: Mapping[str, str], *, pause: float = 0) -> None:
         self.send_response(status)
@@ -120,14 +137,16 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(script: Script) -> Iterator[Script]:
+def serving(script: Script, *, tls: ssl.SSLContext | None = None) -> Iterator[Script]:
     """Serve the script on a free port of loopback."""
     handler = type("Handler", (_Handler,), {"script": script})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
-    script.url = f"http://127.0.0.1:{server.server_port}/v1"
+    script.url = f"http{'s' if tls else ''}://127.0.0.1:{server.server_port}/v1"
     try:
         yield script
     finally:

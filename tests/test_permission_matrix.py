@@ -25,6 +25,7 @@ from django.utils import timezone
 from accounts.models import Membership, User
 from accounts.services import remove_member
 from agents.models import Agent
+from agents.services import get_or_create_provider
 from consent.scope import Scope
 from extraction import runs
 from tests import factories
@@ -141,6 +142,7 @@ def _parts(user: User, agent: Agent) -> dict[str, str]:
         "turn": str(turn.pk),
         "fact": str(factories.make_fact(scope).pk),
         "subject": str(user.pk),
+        "provider": str(get_or_create_provider(kind="openai", base_url="http://127.0.0.1:9/v1", actor=None).pk),
         "user": str(user.pk),
         "tenant": str(agent.organization_id),
     }
@@ -149,7 +151,7 @@ def _parts(user: User, agent: Agent) -> dict[str, str]:
 def _actor(who: str, client: Client, parts: Mapping[str, Mapping[str, str]]) -> Actor:
     own, nobody = (
         parts[who],
-        {name: str(uuid.uuid4()) for name in ("session", "turn", "fact", "subject", "user", "tenant")},
+        {name: str(uuid.uuid4()) for name in ("session", "turn", "fact", "subject", "user", "tenant", "provider")},
     )
     another = parts["colleague" if who in ("owner", "key", "anonymous") else "owner"]
     elsewhere = parts["owner" if who == "stranger" else "stranger"]

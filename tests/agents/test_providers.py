@@ -7,8 +7,9 @@ from django.db import IntegrityError, transaction
 from pytest_django.fixtures import Settings
 
 from accounts.models import Organization
+from agents.addresses import BadProvider, check_address
 from agents.models import Agent, Provider
-from agents.providers import BadProvider, check_address, model_for
+from agents.providers import model_for
 from agents.services import get_or_create_provider, save_agent
 from audit.models import AuditEvent
 from llm.client import ModelError

@@ -44,8 +44,8 @@ def test_keys_without_their_kek_are_an_error_that_says_how_many(organization: Or
     ensure_organization_keys(organization.pk)
     write_private(ring_file, new_keyring_json())
     (error,) = check_keyring()
-    assert (error.id, "2 organization keys need it" in error.msg) == ("encryption.E_UNKNOWN_KEK", True)
-    with pytest.raises(SystemCheckError, match="2 organization keys need it"):
+    assert (error.id, "2 wrapped keys need it" in error.msg) == ("encryption.E_UNKNOWN_KEK", True)
+    with pytest.raises(SystemCheckError, match="2 wrapped keys need it"):
         call_command("check")
     OrganizationKey.objects.update(state="destroyed", wrapped=b"", destroyed_at=timezone.now())
     assert ids() == []
@@ -65,7 +65,7 @@ def test_readiness_reports_a_keyring_that_opens_nothing(organization: Organizati
     ensure_organization_keys(organization.pk)
     assert health.checks()["keyring"] == "ok"
     write_private(ring_file, new_keyring_json())
-    assert health.checks()["keyring"].startswith("does not open 2 organization keys")
+    assert health.checks()["keyring"].startswith("does not open 2 wrapped keys")
 
 
 @pytest.mark.django_db

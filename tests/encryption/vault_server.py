@@ -92,8 +92,9 @@ class Handler(BaseHTTPRequestHandler):
         """Nothing on the terminal."""
 
 
-def certificate(folder: Path) -> tuple[Path, Path]:
-    """Write a self-signed certificate of 127.0.0.1 and its key; return both files."""
+def certificate(folder: Path, *, host: str = "") -> tuple[Path, Path]:
+    """Write a self-signed certificate of a host, or of 127.0.0.1, and its key; return both files."""
+    subject = x509.DNSName(host) if host else x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "vault for tests")])
     now = datetime.datetime.now(datetime.UTC)
@@ -105,7 +106,7 @@ def certificate(folder: Path) -> tuple[Path, Path]:
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - datetime.timedelta(days=1))
         .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.SubjectAlternativeName([subject]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )

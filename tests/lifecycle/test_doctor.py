@@ -168,9 +168,9 @@ def test_data_keys_that_are_lost_destroyed_or_not_active_are_named(consented: Sc
 def test_keys_without_their_kek_are_counted(consented: Scope, settings: Any) -> None:
     make_fact(consented)
     OrganizationKey.objects.update(kek_id="lost")
-    assert wrong()["wrapped keys"] == ["2 organization keys do not open (unknown_kek)"]
+    assert wrong()["wrapped keys"] == ["2 wrapped keys do not open (unknown_kek)"]
     settings.KEYRING_JSON, settings.KEYRING_FILE = "", None
-    assert wrong()["wrapped keys"] == ["2 organization keys and no keyring that opens them (missing)"]
+    assert wrong()["wrapped keys"] == ["2 wrapped keys and no keyring that opens them (missing)"]
 
 
 def test_a_finding_makes_doctor_exit_1(consented: Scope) -> None:

@@ -15,7 +15,7 @@ from tqdm import tqdm
 from accounts.models import Organization
 from encryption import keyfile, rotation, sources
 from encryption.keys import KeyringError
-from encryption.models import OrganizationKey
+from encryption.models import OrganizationKey, Secret
 from encryption.services import KeyUnavailable
 from facts import rotation as facts_rotation
 from facts.inspection import inspect_records
@@ -36,7 +36,7 @@ class Command(BaseCommand):
         add("add-kek", "Add a new KEK to the keyring; it only unwraps until it is made primary.")
         add("make-primary", "Let a KEK of the keyring wrap from now on.").add_argument("kek")
         add("remove-kek", "Take a KEK that wraps nothing out of the keyring.").add_argument("kek")
-        add("rewrap", "Wrap the organizations' keys anew under the primary KEK.").add_argument(
+        add("rewrap", "Wrap the keys of organizations and provider secrets anew under the primary KEK.").add_argument(
             "--every", action="store_true", help="also those that are under it: after a rotation inside Vault"
         )
         rotate = add("rotate", "Make new data keys and seal the facts anew; goes on where a killed run ended.")
@@ -101,9 +101,10 @@ class Command(BaseCommand):
         self.stdout.write(f"{options['kek']} is out of the keyring.")
 
     def _rewrap(self, options: dict[str, Any]) -> None:
-        total = rotation.to_rewrap(every=options["every"]).count()
+        every = options["every"]
+        total = rotation.to_rewrap(every=every).count() + rotation.secrets_to_rewrap(every=every).count()
         with tqdm(total=total, desc="Keys", unit="key", disable=None) as bar:
-            outcome = rotation.rewrap(every=options["every"], step=bar.update)
+            outcome = rotation.rewrap(every=every, step=bar.update)
         self.stdout.write(f"Rewrapped: {outcome.done}. Left: {outcome.left}.")
         self._fail(outcome.failed, outcome.left)
 
@@ -134,7 +135,8 @@ class Command(BaseCommand):
             self.stdout.write(f"{organization_id}: data keys retired: {retired}.")
 
     def _verify(self, options: dict[str, Any]) -> None:
-        with tqdm(total=rotation.usable_keys().count(), desc="Keys", unit="key", disable=None) as bar:
+        total = rotation.usable_keys().count() + Secret.objects.count()
+        with tqdm(total=total, desc="Keys", unit="key", disable=None) as bar:
             keys = rotation.verify_keys(step=bar.update)
         opened, failed = 0, Counter(keys.failed)
         for row, _keys, found in tqdm(
@@ -145,6 +147,7 @@ class Command(BaseCommand):
                 self.stdout.write(f"Fact {row.pk}: {found}") if failed.total() <= 20 else None
             else:
                 opened += 1
+        self.stdout.write(f"Provider secrets opened: {keys.secrets}.")
         self.stdout.write(f"Keys opened: {keys.opened}. Records opened: {opened}. Failed: {failed.total()}.")
         self._fail(failed, 0)
 
