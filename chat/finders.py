@@ -96,7 +96,7 @@ class PiiFinder:
         self._from = 0  # after what was found last
 
     def find(self, reading: Reading, *, final: bool) -> list[Place]:
-        found = []
+        found: list[Place] = []
         while (second := self._end(reading, self._next, final)) is not None:
             third = self._end(reading, second, final)
             if third is None:

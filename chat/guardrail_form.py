@@ -139,7 +139,7 @@ def new_rule(stage: str, kind: str) -> DraftRule | None:
     """Return an empty rule for the form, or None when there is no such stage or kind."""
     if stage not in STAGES or kind not in KINDS:
         return None
-    return DraftRule(cast(Stage, stage), cast(Kind, kind), replacement=str(REPLACEMENT), fresh=True)
+    return DraftRule(stage, cast(Kind, kind), replacement=str(REPLACEMENT), fresh=True)
 
 
 def read_draft(request: HttpRequest, hits: dict[str, int]) -> Draft:

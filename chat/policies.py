@@ -77,15 +77,20 @@ def save_policy(
     row.enabled, row.refusal, row.restriction = enabled, policy.refusal, policy.restriction
     row.version, row.updated_at = read_version + 1, now
     row.save()
-    GuardrailCount.objects.filter(
-        ~Q(rule_id__in=[rule.id for rule in rules]) | Q(day__lt=(now - COUNTS_KEPT).date()), organization=organization
-    ).delete()
+    _forget_counts(organization, kept=[rule.id for rule in rules], before=(now - COUNTS_KEPT).date())
     record(
         "guardrail.update",
         actor=actor,
         organization_id=organization.pk,
         details={"enabled": enabled, "input_rules": len(policy.input_rules), "output_rules": len(policy.output_rules)},
     )
+
+
+def _forget_counts(organization: Organization, *, kept: Sequence[str], before: date) -> None:
+    """Delete counts of rules that are gone and of days long past; locked in the order in which turns lock them."""
+    gone = GuardrailCount.objects.filter(~Q(rule_id__in=kept) | Q(day__lt=before), organization=organization)
+    locked = gone.select_for_update(no_key=True).order_by("rule_id", "day").values_list("pk", flat=True)
+    GuardrailCount.objects.filter(pk__in=list(locked)).delete()
 
 
 def _stored(stage: Stage, rules: Sequence[Rule]) -> list[dict[str, str]]:
