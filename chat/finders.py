@@ -85,8 +85,8 @@ class PatternFinder:
 class PiiFinder:
     """Finds personal data of the chosen kinds, to the word: the fewest words that still show it.
 
-    The text is cut into passages of a line or `PASSAGE` characters; each is judged together with the next one, so that
-    data across a cut is found, and so is what only the words around it give away.
+    The text is cut into passages of at most `PASSAGE` characters, between words; each is judged together with the next
+    one, so that data across a cut is found, and so is what only the words around it give away.
     """
 
     def __init__(self, rule: int, kinds: frozenset[str]) -> None:
@@ -109,10 +109,8 @@ class PiiFinder:
     def _end(self, reading: Reading, start: int, final: bool) -> int | None:
         """Return where the passage ends that begins at a place; None when it is not whole or there is none."""
         text = reading.folded[start - reading.view_from : start - reading.view_from + PASSAGE]
-        if "\n" in text:
-            return start + text.index("\n") + 1
         if len(text) == PASSAGE:
-            return start + (text.rfind(" ") + 1 or PASSAGE)
+            return start + (max(text.rfind(" "), text.rfind("\n")) + 1 or PASSAGE)
         return start + len(text) if final and (text or start > self._next) else None
 
     def _judge(self, reading: Reading, start: int, second: int, end: int) -> Iterator[Place]:
