@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from chat.patterns import compile_pattern, longest_match
 from chat.reading import Reading
 from screening.pii import pii_in
 from screening.text import compiled, fold
@@ -195,7 +194,3 @@ def _literal(word: str) -> str:
 
 def _is_plain(character: str) -> bool:
     return character.isascii() and character.isalnum()
-
-
-def pattern_finder(rule: int, source: str) -> PatternFinder:
-    return PatternFinder(rule, compile_pattern(source), longest_match(source), folded=False)
