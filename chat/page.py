@@ -172,7 +172,7 @@ def _knew(turn: Turn, known: dict[uuid.UUID, KnownFact]) -> Knew | None:
 def _shown(
     turn: Turn, messages: list[Message], *, knew: Knew | None, learned: Learned | None, writable: bool, last: bool
 ) -> ShownTurn:
-    ended_badly = turn.status in (Turn.Status.FAILED, Turn.Status.STOPPED)
+    ended_badly = turn.status in (Turn.Status.FAILED, Turn.Status.STOPPED, Turn.Status.OUTPUT_RESTRICTED)
     asked = next((message.content for message in reversed(messages) if message.role == Message.Role.USER), "")
     return ShownTurn(
         turn=turn,

@@ -1,9 +1,9 @@
-"""Runs a turn: store what was said, gather memory, call the model outside any transaction, store the reply."""
+"""Runs a turn: store and judge what was said, gather memory, call the model in no transaction, store the reply."""
 
 import uuid
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -15,6 +15,9 @@ from agents import breaker
 from agents.models import Agent
 from agents.providers import model_for
 from chat.context import Context, gather
+from chat.guardrails import Guard, Refused
+from chat.guardrails import Reply as Screened
+from chat.policies import count_hits, policy_for
 from chat.prompt import assemble
 from conversations.models import Session, Turn
 from conversations.services import (
@@ -39,17 +42,22 @@ type Clock = Callable[[], datetime]
 MAX_HISTORY_CHARACTERS: Final = 400_000  # of a session's own transcript that is sent again; oldest turns fall away
 STOP_CHECK_SECONDS: Final = 0.5
 KEEP_ALIVE_SECONDS: Final = 2.0  # of silence; then we look whether anybody still wants the reply
+FILTERED: Final = "content_filter"  # what OpenAI's protocol calls a reply that guardrails end
+NOT_ASKED: Final = Context("", (), "input_blocked")
+UNGUARDED: Final = Guard()
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A turn that has begun and whose model has not been called yet."""
+    """A turn that has begun and whose model has not been called yet; a `refused` one has ended, and never is."""
 
     session: Session
     turn: Turn
     context: Context
     request: ChatRequest
     reply_at: datetime | None = None
+    guard: Guard = UNGUARDED
+    refused: Refused | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,20 +132,27 @@ def start_turn(
 ) -> Started:
     """Begin a turn and build its model request. Raises SessionBusy, and SessionMoved where `continues` is given.
 
-    When the client sent its own history, the model sees exactly that; else it sees the session's transcript.
+    When the client sent its own history, the model sees exactly that; else it sees the session's transcript. A message
+    that the guardrails block is stored, the turn has ended as `input_blocked`, and no memory is read (C06).
     """
+    guard = Guard(policy_for(session.organization_id))
     earlier = [] if asked and asked.history else _recent(session)
     turn = begin_turn(
         session=session, speaker=speaker, said=said, now=now, uses_memory=uses_memory, continues=continues
     )
     try:
+        new = list(asked.new) if asked else [(message.role, message.content) for message in said]
+        if refused := guard.judge(text for role, text in new if role == "user"):
+            return _refuse(session, turn, refused, now=now)
         context = gather(session, turn, now=now)
-        history = [*asked.history, *asked.new] if asked else [(message.role, message.content) for message in said]
+        history = list(asked.history) if asked else []
+        if continues is None:  # else it is what this session has let through
+            history = guard.without_blocked(history)
         prompt = assemble(
             system_prompt=session.agent.system_prompt,
             blocks=[context.block],
             client_system=asked.system if asked else (),
-            history=[*earlier, *history],
+            history=[*earlier, *history, *new],
         )
         turn.memory_state, turn.fact_ids = context.state, list(context.fact_ids)
         turn.prompt_cache_key = prompt.cache_key
@@ -148,7 +163,14 @@ def start_turn(
     request = ChatRequest(
         model=session.agent.model, messages=prompt.messages, cache_key=prompt.cache_key, options=options or {}
     )
-    return Started(session, turn, context, request, reply_at)
+    return Started(session, turn, context, request, reply_at, guard)
+
+
+def _refuse(session: Session, turn: Turn, refused: Refused, *, now: datetime) -> Started:
+    """End a turn whose message the guardrails block, with the refusal as its reply."""
+    started = Started(session, turn, NOT_ASKED, ChatRequest(session.agent.model, ()), refused=refused)
+    end(started, Turn.Status.INPUT_BLOCKED, Completion(refused.text), clock=lambda: now, hits=refused.hits)
+    return started
 
 
 def _recent(session: Session) -> list[tuple[str, str]]:
@@ -162,18 +184,36 @@ def _recent(session: Session) -> list[tuple[str, str]]:
 
 
 def complete(started: Started, *, clock: Clock, model: ChatModel | None = None) -> Completion:
-    """Call the model and end the turn. Raises ModelError after the turn was marked failed."""
+    """Call the model and end the turn. Raises ModelError after the turn was marked failed.
+
+    A blocked message is answered with the refusal, a reply that the guardrails withhold with the restriction; both end
+    with the reason `content_filter`.
+    """
+    if started.refused:
+        return Completion(started.refused.text, FILTERED, model=started.request.model)
     try:
         model = model or model_for(started.session.agent)
         with breaker.guarded(started.session.agent.provider, clock=clock):
             release_connection()
             completion = model.complete(started.request)
+        reply = started.guard.reply()
+        reply.add(completion.text)
+        reply.close(whole=True)
     except BaseException as error:
         code = error.code if isinstance(error, ModelError) else "crashed"
         end(started, Turn.Status.FAILED, Completion(""), clock=clock, error_code=code)
         raise
-    end(started, Turn.Status.COMPLETED, completion, clock=clock)
+    completion = replace(completion, text=reply.text, finish_reason=_reason(reply, completion.finish_reason))
+    end(started, _status(reply), completion, clock=clock, hits=reply.hits)
     return completion
+
+
+def _status(reply: Screened) -> Turn.Status:
+    return Turn.Status.OUTPUT_RESTRICTED if reply.restricted else Turn.Status.COMPLETED
+
+
+def _reason(reply: Screened, reason: str) -> str:
+    return FILTERED if reply.restricted else "length" if reply.cut else reason
 
 
 def stream(started: Started, *, clock: Clock, model: ChatModel | None = None) -> Generator[Chunk]:
@@ -182,8 +222,14 @@ def stream(started: Started, *, clock: Clock, model: ChatModel | None = None) ->
     An empty piece comes whenever the model has been silent for `KEEP_ALIVE_SECONDS`: whoever passes it on notices that
     the client has gone. Raises ModelError, after what had arrived was kept and the turn marked failed. The turn is
     ended before the last piece is yielded, so that whoever has read the whole reply finds it stored.
+
+    Only what the guardrails let through is yielded and stored; while they hold text back, pieces are empty (C06).
     """
-    pieces: list[str] = []
+    if started.refused:
+        yield Chunk(started.refused.text)
+        yield Chunk(finish_reason=FILTERED, usage=Usage())
+        return
+    reply = started.guard.reply()
     usage, finish = Usage(), "stop"
     status, code = Turn.Status.STOPPED, "client_gone"
     looks = StopWatch(started.turn, clock)
@@ -194,17 +240,20 @@ def stream(started: Started, *, clock: Clock, model: ChatModel | None = None) ->
             with closing(pumped(model.stream(started.request), every=KEEP_ALIVE_SECONDS)) as chunks:
                 for chunk in chunks:
                     if chunk is not None:
-                        pieces.append(chunk.text)
                         usage = chunk.usage or usage
                         finish = chunk.finish_reason or finish
                     if chunk is None or chunk.text:
-                        yield Chunk(chunk.text if chunk else "")
+                        yield Chunk(reply.add(chunk.text) if chunk else "")
                     if looks.stop_requested():
                         status, code = Turn.Status.STOPPED, "asked"
-                        call.given_up = not pieces
+                        call.given_up = not reply.begun
+                        break
+                    if reply.over:
+                        status, code = Turn.Status.COMPLETED, ""
                         break
                 else:
                     status, code = Turn.Status.COMPLETED, ""
+        rest = reply.close(whole=status == Turn.Status.COMPLETED)
     except ModelError as error:
         status, code = Turn.Status.FAILED, error.code
         raise
@@ -212,8 +261,13 @@ def stream(started: Started, *, clock: Clock, model: ChatModel | None = None) ->
         status, code = Turn.Status.FAILED, "crashed"
         raise
     finally:
-        completion = Completion("".join(pieces), finish, usage, started.request.model)
-        end(started, status, completion, clock=clock, error_code=code)
+        reply.close(whole=False)  # what broke off or was left is screened as far as it came
+        finish = _reason(reply, finish)
+        status = _status(reply) if status == Turn.Status.COMPLETED else status
+        completion = Completion(reply.text, finish, usage, started.request.model)
+        end(started, status, completion, clock=clock, error_code=code, hits=reply.hits)
+    if rest:
+        yield Chunk(rest)
     yield Chunk(finish_reason=finish, usage=usage)
 
 
@@ -235,8 +289,16 @@ class StopWatch:
         return asked
 
 
-def end(started: Started, status: Turn.Status, completion: Completion, *, clock: Clock, error_code: str = "") -> None:
-    """Store the reply, end the turn and schedule extraction, in one transaction."""
+def end(
+    started: Started,
+    status: Turn.Status,
+    completion: Completion,
+    *,
+    clock: Clock,
+    error_code: str = "",
+    hits: Mapping[str, int] | None = None,
+) -> None:
+    """Store the reply, end the turn, schedule extraction and count what guardrails found, in one transaction."""
     now = clock()
     reply = Reply(
         completion.text,
@@ -255,8 +317,9 @@ def end(started: Started, status: Turn.Status, completion: Completion, *, clock:
         )
         if ended:
             extraction.schedule(started.turn, now=now)
+            count_hits(organization_id=started.session.organization_id, hits=hits or {}, day=now.date())
     log.info(
-        "turn_ended",
+        "turn_ended" if ended else "turn_had_ended",
         turn_id=str(started.turn.pk),
         status=str(status),
         code=error_code,

@@ -196,7 +196,7 @@ def _addresses(started: services.Started) -> Mapping[str, str]:
         "send": _url("chat-send", session),
         "stop": _url("chat-stop", session),
         "turn": str(started.turn.pk),
-        "message": str(started.turn.messages.values_list("pk", flat=True).get()),
+        "message": str(started.turn.messages.filter(role=Message.Role.USER).values_list("pk", flat=True).get()),
     }
 
 

@@ -8,6 +8,7 @@ from agents import api as agents_api
 from agents import provider_pages
 from agents import views as agents_views
 from chat import api as chat_api
+from chat import guardrail_pages
 from chat import views as chat_views
 from extraction import views as extraction_views
 from facts import views as facts_views
@@ -35,6 +36,7 @@ urlpatterns = [
     path(f"{AGENT}/memory/<uuid:fact>/delete/", facts_views.delete, name="memory-delete"),
     path(f"{AGENT}/extraction/", extraction_views.extraction_page, name="extraction"),
     path(f"{AGENT}/extraction/turns/<uuid:turn>/", extraction_views.turn_line, name="extraction-turn"),
+    path("organizations/<slug:organization>/guardrails/", guardrail_pages.guardrails, name="guardrails"),
     path("audit/", audit_pages.audit, name="audit"),
     path(f"{AGENT}/delete/", lifecycle_views.delete, name="agent-delete"),
     path("operator/providers/", provider_pages.provider_list, name="providers"),

@@ -1,6 +1,7 @@
 """Find data that identifies or reaches a person (SECURITY.md: what counts as PII); must not look anything up."""
 
 import ipaddress
+from collections.abc import Iterator
 from typing import Any, Final
 
 import phonenumbers
@@ -196,25 +197,30 @@ _HANDLE: Final = compiled(
 
 
 def find_pii(shown: str, folded: str) -> str | None:
-    """Return the name of the rule that finds PII, or None. `shown` keeps its case, `folded` is its folded form."""
+    """Return the name of the first rule that finds PII, or None."""
+    return next(pii_in(shown, folded), None)
+
+
+def pii_in(shown: str, folded: str) -> Iterator[str]:
+    """Yield the name of each rule that finds PII. `shown` keeps its case, `folded` is its folded form."""
     if not (_ANY_FOLDED.search(folded) or _ANY_SHOWN.search(shown)):
-        return None
+        return
     if _EMAIL.search(_USER_IN_URL.sub(" ", folded)):
-        return "email"
+        yield "email"
     for name, pattern, text in _SIMPLE:
         if pattern.search(shown if text == "shown" else folded):
-            return name
+            yield name
     if _has_ip(folded):
-        return "ip"
+        yield "ip"
     if _has_iban(folded):
-        return "iban"
+        yield "iban"
     if _has_dni(folded):
-        return "national_id"
+        yield "national_id"
     if _is_beside_id_word(folded):
-        return "identifier"
-    if rule := _judge_numbers(folded):
-        return rule
-    return "address" if has_address(shown, _IP.sub(" ", folded)) else None
+        yield "identifier"
+    yield from _judge_numbers(folded)
+    if has_address(shown, _IP.sub(" ", folded)):
+        yield "address"
 
 
 _SIMPLE: Final[tuple[tuple[str, Any, str], ...]] = (
@@ -234,6 +240,11 @@ _ANY_FOLDED: Final = either(
     *(_EMAIL, _USER_IN_URL, _IP, _IP6, _IBAN, _DNI, _ID_WORD, _NUMBER, compiled(r"\d")),
 )
 _ANY_SHOWN: Final = either(*(pattern for _name, pattern, text in _SIMPLE if text == "shown"))
+# Every name that `pii_in` yields.
+PII_RULES: Final = (
+    *("email", "phone", "address", "birth_date", "card", "iban", "national_id", "identifier", "account"),
+    *("spoken_number", "ip", "mac", "wallet", "vehicle", "coordinates"),
+)
 
 
 def _has_ip(folded: str) -> bool:
@@ -287,18 +298,18 @@ def _is_beside_id_word(folded: str) -> bool:
     return False
 
 
-def _judge_numbers(folded: str) -> str | None:
+def _judge_numbers(folded: str) -> Iterator[str]:
     for match in list(_NUMBER.finditer(folded))[:MAX_CANDIDATES]:
         written = match.group()
         before = folded[max(0, match.start() - 60) : match.start()]
         after = folded[match.end() : match.end() + 40]
         if _is_card(written, bool(_CARD_WORD.search(before) or _CARD_WORD.search(after))):
-            return "card"
+            yield "card"
+            continue
         if _DATE.search(written) and len(written) <= 12:
             continue
         if _is_phone(written, before, after):
-            return "phone"
-    return None
+            yield "phone"
 
 
 def _is_card(written: str, has_word: bool) -> bool:

@@ -44,6 +44,8 @@ fact          absent  404   404       403     404   404     404   404       404 
 organization  own     403   403       403     ok    404     404   404       403      404     login   login login
 organization  other   404   404       404     404   404     404   404       404      404     login   login login
 organization  absent  404   404       404     404   404     404   404       404      404     login   login login
+administrator own     404   404       404     ok    404     404   404       404      404     login   login login
+administrator other   404   404       404     404   404     404   404       404      404     login   login login
 subject       own     ok    ok        ok      ok    ok      ok    ok        ok       ok      login   login login
 subject       other   404   404       404     404   ok      404   ok        404      404     login   login login
 subject       absent  404   404       404     404   ok      404   ok        404      404     login   login login
@@ -136,6 +138,12 @@ ROWS: Final[dict[str, Row]] = {
     "extraction": page(GET="agent:manage 200"),
     "extraction-turn": page(GET="session 200"),
     "agent-delete": page(GET="agent:manage 200", POST="agent:manage 400"),
+    "guardrails": page(
+        GET="administrator 200",
+        POST="administrator 303",
+        data={"refusal": "No.", "restriction": "No.", "version": "0"},
+        objects=("own", "other"),
+    ),
     "audit": page(GET="signed-in 200"),
     "audit organization": page(GET="organization 200", query={"organization": "{organization}"}),
     "audit subject": page(GET="subject 200", query={"subject": "{subject}"}),
