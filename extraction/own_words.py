@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
+from llm.speakers import own_voice
 from screening.text import compiled, word_set
 
 _FENCE: Final = compiled(r"(?s)(?:```|~~~|\"{3}|'{3}).*?(?:```|~~~|\"{3}|'{3}|$)")
@@ -57,14 +58,14 @@ class Cited:
 
 
 def own_words(text: str) -> str:
-    """Return what the writer says herself: no code, quoted lines, forwarded mail, pasted chats or reported speech."""
+    """Return what the writer says herself: no code, quoted lines, forwarded mail, pasted chats, other voices or reports."""
     text = _MARKED.sub("\n", _FENCE.sub("\n", text.replace("\r\n", "\n")))
     forwarded = _FORWARDED.search(text)
     if forwarded:
         text = text[: forwarded.start()]
     lines = [line for line in text.split("\n") if not line.lstrip().startswith((">", "|", "＞"))]
     pasted = _pasted_speakers(lines)
-    text = "\n".join(line for line in lines if _speaker(line) not in pasted)
+    text = own_voice("\n".join(line for line in lines if _speaker(line) not in pasted))
     text = str(_REPORTED.sub(_keep_own, text))
     return str(_LONG_QUOTE.sub(" ", text)).strip()
 
