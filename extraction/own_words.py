@@ -58,7 +58,7 @@ class Cited:
 
 
 def own_words(text: str) -> str:
-    """Return what the writer says herself: no code, quoted lines, forwarded mail, pasted chats, other voices or reports."""
+    """Return what the writer says herself: no code, quotes, forwarded mail, pasted chats, other voices or reports."""
     text = _MARKED.sub("\n", _FENCE.sub("\n", text.replace("\r\n", "\n")))
     forwarded = _FORWARDED.search(text)
     if forwarded:

@@ -90,9 +90,9 @@ _SUBJECT_ENDING: Final = re.compile(
     r"miento|ité|age)$"
 )
 _DETERMINERS: Final = _words(
-    "my our your his her their the a an this that some one another mein meine meiner meinem meinen unser unsere der die "
-    "das ein eine sein seine ihr ihre mon ma mes notre nos le la les un une son sa mi mis nuestro nuestra el los las una "
-    "su mio mia il lo meu minha mijn moj moja mój"
+    "my our your his her their the a an this that some one another mein meine meiner meinem meinen unser unsere der "
+    "die das ein eine sein seine ihr ihre mon ma mes notre nos le la les un une son sa mi mis nuestro nuestra el los "
+    "las una su mio mia il lo meu minha mijn moj moja mój"
 )
 _FROM: Final = _words("from by per via von vom laut par selon según de")
 # Behind these a person is not the one who speaks: "Dinner with my brother: I loved it".
@@ -151,8 +151,8 @@ _AS_THEY_SAY: Final = re.compile(
 # From here on everything is a game.
 _PLAY: Final = re.compile(
     r"^\W*(?:(?:ok|okay|now|so|hey|please|just|for fun|hi|alright|today)\b[, ]*)*"
-    r"(?:(?:let['’]?s |let us |can we |could we |shall we |wanna |we )?(?:do (?:a|some) |start a |play a )?role[- ]?play"
-    r"(?:ing)?(?: (?:time|mode|scene|scenario|game|prompt))?(?:[:;,.!)\]]|$| (?:as|that|where|with|in which)\b)"
+    r"(?:(?:let['’]?s |let us |can we |could we |shall we |wanna |we )?(?:do (?:a|some) |start a |play a )?"
+    r"role[- ]?play(?:ing)?(?: (?:time|mode|scene|scenario|game|prompt))?(?:[:;,.!)\]]|$| (?:as|that|where|with)\b)"
     r"|(?:let['’]?s |let us )?(?:pretend|make believe|suppose|imagine(?! that[:,!.])) "
     r"(?:that |for a \w+ (?:that )?)*(?:i|i['’]m|i['’]ve|you|you['’]re|we|we['’]re|my|our|to be|a|an|the)\b"
     r"|let['’]?s (?:play|say|assume)\b|act as (?:if|though) i\b"

@@ -74,8 +74,8 @@ _IMPLIED_VERB = re.compile(
 class Clause:
     """One clause. `subject` is "I", "we" or the noun phrase after my/our; `verb` is a base form, `word` as written.
 
-    `rest` is what follows the verb, as written. `modal` is set with tense "modal" and "future". `opening` holds what
-    stood before the subject ("last year").
+    `rest` is what follows the verb, as written; "not ... anymore" is `no_longer`, not rest.
+    `modal` is set with tense "modal" and "future". `opening` holds what stood before the subject ("last year").
     """
 
     subject: str
@@ -241,6 +241,9 @@ def _looks_finite(word: str) -> bool:
     return word in _FINITE
 
 
+_ANY_MORE = re.compile(r",?\s*\b(?:any ?more|any longer)\b", re.IGNORECASE)
+
+
 def _predicate(subject: str, owner: str, words: list[str], position: int) -> Clause | None:
     reading = _Reading()
     while position < len(words):
@@ -263,15 +266,17 @@ def _predicate(subject: str, owner: str, words: list[str], position: int) -> Cla
         tense = _tense_of(word, reading)
         if word == "got" and position and words[position - 1].lower() in {"have", "has"}:
             verb, spoken, tense = "have", "has", "present"
+    rest = " ".join(words[rest_from:])
+    ended = reading.negated and bool(_ANY_MORE.search(rest))
     return Clause(
         subject=subject,
         owner=owner,
         tense=tense,
         verb=verb,
         word=spoken,
-        rest=" ".join(words[rest_from:]).strip(" ,"),
+        rest=(_ANY_MORE.sub("", rest) if ended else rest).strip(" ,"),
         negated=reading.negated,
-        no_longer=reading.no_longer,
+        no_longer=reading.no_longer or ended,
         modal=reading.modal,
         adverbs=tuple(reading.adverbs),
         hedged=reading.doubt,

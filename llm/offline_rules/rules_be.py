@@ -94,8 +94,12 @@ def _was(clause: Clause, said: date) -> list[Draft]:
 
 def _is_not(clause: Clause) -> list[Draft]:
     word = object_of(clause.rest).lower().removeprefix("a ")
-    if word in DIETS | STATUS and (clause.no_longer or re.search(r"any ?more", clause.rest)):
-        return draft("profile", "diet" if word in DIETS else "relationship.status", f"Is no longer {word}", 0.8)
+    if word in DIETS | STATUS and clause.no_longer:
+        area = "diet" if word in DIETS else "relationship"
+        return draft("profile", (f"{area}.not", word), f"Is no longer {word}", 0.8)
+    role = role_of(clause.rest) if clause.no_longer and re.match(r"an? ", clause.rest) else None
+    if role:
+        return draft("profile", ("work.past", role), f"No longer works as {article(role)}", 0.8)
     forbidden = re.match(r"allowed to (?:eat|drink|have) (?P<what>[\w -]{2,30})$", object_of(clause.rest))
     return draft("profile", ("diet", forbidden["what"]), f"Is not {object_of(clause.rest)}", 0.85) if forbidden else []
 
