@@ -223,6 +223,7 @@ def _read(text: str) -> Clause | None:
 
 
 _ACTIVITY_NOUNS = word_set(
+    "activity activities sport sports exercise exercises "
     "hobby hobbies passion passions interest interests job dream goal plan pastime favorite fear"
 )
 

@@ -24,6 +24,12 @@ _HABIT_VERBS = word_set(
 _WEAK_HABIT = word_set("get go do take have start finish make use wear call buy watch meet work sleep order discuss")
 
 
+# "We play every weekend" does not say what.
+_NEEDS_OBJECT = word_set(
+    "play make use wear buy discuss get take call visit explore order choose book do have practice"
+)
+
+
 def habit(clause: Clause, said: date) -> list[Draft]:
     """I run every morning; I usually listen to jazz. Needs a frequency, else it is no habit."""
     if clause.negated or clause.verb not in _HABIT_VERBS or clause.tense not in {"present", "perfect_progressive"}:
@@ -59,6 +65,8 @@ def habit(clause: Clause, said: date) -> list[Draft]:
         if clause.verb != "spend"
         else bare
     )
+    if not object_of(bare) and clause.verb in _NEEDS_OBJECT:
+        return []
     name = f"{gerund(clause.verb)} {re.split(',', object_of(bare))[0] if bare else ''}"
     spent = re.search(r"\b(?P<what>[a-z]+ing\b(?: \w+){0,3})", phrase) if clause.verb == "spend" else None
     if clause.verb == "spend":
@@ -297,7 +305,7 @@ def learn(clause: Clause, said: date) -> list[Draft]:
         return []
     rest = re.sub(r"\s+(?:recently|lately|these days|now)\b", "", clause.rest)
     thing = noun_phrase(re.sub(r"^(?:about |some |more about |how (?=to ))", "", rest), max_words=7)
-    if not thing or FREQUENCY.match(thing) or re.match(r"(?:a )?(?:lot|new|so|from|what|many|much|the hard)\b", thing):
+    if not thing or FREQUENCY.match(thing) or re.match(r"(?:a )?(?:lot|so|from|what|many|much|the hard)\b", thing):
         return []
     name, words = skill(thing)
     lasting = re.search(r"\b(?:for|since) ", thing) and clause.tense == "perfect_progressive"

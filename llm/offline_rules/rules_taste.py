@@ -48,11 +48,10 @@ _SOUNDS_VIOLENT = re.compile(r"(?:shooting|killing|hurting|hitting) (?:people|me
 def tastes(rest: str, *, dislikes: bool = False, ended: bool = False) -> list[Draft]:
     """Return a taste for each thing of an enumeration; "especially X" adds X. `ended`: liked once, no longer."""
     more = re.search(r",?\s(?:especially|particularly|such as|like|including)\s+(?P<more>.+)$", rest)
-    things = items(rest) + (
-        items(more["more"])
-        if more and not more["more"].startswith(("when", "if", "on ", "in ", "after", "the ", "going"))
-        else []
-    )
+    examples = more and not more["more"].startswith(("when", "if", "on ", "in ", "after", "the ", "going"))
+    of_what = rest[: more.start()] if more else ""
+    leans = re.search(r"\b(?:it|them|this|that)\b", of_what)  # "I like to wear it with things such as a belt"
+    things = items(rest) + (items(more["more"]) if more and examples and not leans else [])
     kind, verb = ("dislikes", "No longer likes" if ended else "Dislikes") if dislikes else ("likes", "Likes")
     return [
         found

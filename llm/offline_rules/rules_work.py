@@ -5,7 +5,7 @@ from datetime import date
 
 from llm.offline_rules.clauses import Clause
 from llm.offline_rules.drafts import Draft, article, draft, timed
-from llm.offline_rules.phrases import in_third_person, noun_phrase, object_of
+from llm.offline_rules.phrases import in_third_person, is_empty, noun_phrase, object_of
 from llm.offline_rules.words import FREQUENCY, JOB_ADJECTIVES_BAD, JOB_WORDS, WEEKDAYS
 
 
@@ -58,7 +58,7 @@ def employer_of(text: str) -> str | None:
     )
     if not named or words[0].lower() in WEEKDAYS:
         return None
-    return in_third_person(name)
+    return None if is_empty(name) else in_third_person(name)
 
 
 def work(clause: Clause, said: date) -> list[Draft]:
