@@ -143,10 +143,20 @@ def _is_joke(text: str) -> bool:
 
 def _denies(sentence: Sentence, shown: str, wanted: dict[str, int], _said: Sequence[Sentence]) -> bool:
     """Return whether the words of an affirmative fact stand in a clause that denies, ends or dislikes them."""
+    clauses = carrying_clauses(sentence, wanted)
+    if clauses and all(_has_not(clause.text, shown) for _place, clause in clauses):
+        return True
     if _is_negative(shown) or markers.CHANGED_BODY.search(shown):
         return False
-    clauses = carrying_clauses(sentence, wanted)
     return bool(clauses) and all(_is_clause_denied(sentence, place) for place, _clause in clauses)
+
+
+def _has_not(clause: str, shown: str) -> bool:
+    """Return whether a clause denies the very aversion that a fact asserts: "not allergic to milk"."""
+    if markers.DENIED.search(shown) or markers.ENDED.search(shown):
+        return False
+    denied = (match.group().split() for match in markers.NO_AVERSION.finditer(markers.NOT_NEGATIVE.sub(" ", clause)))
+    return any(words[-1].strip(".,!")[:6] in shown for words in denied)
 
 
 def _is_clause_denied(sentence: Sentence, place: int) -> bool:

@@ -35,7 +35,7 @@ IMAGINED: Final = _words(
 )
 # A condition; unreal together with a verb form of `UNREAL`. "If you ..." is a polite request.
 CONDITION: Final = _words(
-    r"if (?:i|we|my|our|it|he|she|they|someone|somebody|the|a|there|that|this)",
+    r"if (?:i|we|my|our|it|he|she|they|someone|somebody|the|a|there|that|this)|(?:had|were) (?:i|we|my)",
     r"wenn|falls",
     r"si",
     r"se",
@@ -54,6 +54,8 @@ UNREAL: Final = _words(
 )
 HEDGE: Final = _words(
     r"toying with|kicking around|could have been",
+    r"(?:someone|somebody|people|friends|everyone|everybody|they|he|she) (?:told|tells?|says?|said|suggest\pL*"
+    r"|thinks?|thought) (?:\pL+ ){0,2}(?:i|we) (?:should|ought to|need to|could)",
     r"might|maybe|perhaps|possibly|probably|someday|some day|one day|who knows|not sure|no idea|may|likely"
     r"|could|tentative"
     r"|tentatively|undecided|considering|consider\pL*|considers|thinking (?:of|about)",
@@ -115,7 +117,11 @@ NO_JOKE: Final = _words(
     r"(?:not|no|ain't|aren't|isn't) (?:kidding|joking|a joke|joke)|kidding aside|kein (?:scherz|witz)|sans blague"
     r"|sin broma|jokes? (?:about|that)"
 )
-IRONY: Final = compiled(r"^(?:oh|ah|yeah|sure),? [^.!?]{0,30}(?:just|simply) (?:love|adore|enjoy)|🙄|🙃")
+IRONY: Final = compiled(
+    r"^(?:oh|ah|yeah|sure),? [^.!?]{0,30}(?:just|simply) (?:love|adore|enjoy)|🙄|🙃"
+    r"|^(?:yeah|yea|yes|oh|ja|klar|sure|right)[, ]+(?:(?:sure|right|yeah|totally|klar|genau)[, ]+)?(?:and|und) "
+    r"(?:i'?m|i am|ich bin) (?:the |der |die )"
+)
 
 # Words around which nothing is denied, taken out before negation is looked for.
 NOT_NEGATIVE: Final = compiled(
@@ -173,6 +179,14 @@ DISLIKED_STRONGLY: Final = _words(
     r"hasse?|verabscheu\pL*|déteste\pL*|odio|odeio|detest\pL*|haat|nienawidz\pL*",
     unspaced=r"讨厌|嫌い|苦手|أكره",
 )
+# An aversion or a diet that somebody says not to have; what it is comes last.
+NO_AVERSION: Final = _words(
+    r"(?:not|never|cannot|\pL+n['’]?t|no longer) (?:\pL+ ){0,2}?(?:allergic|intolerant|hate|dislike|vegan|vegetarian)",
+    r"(?:nicht|keine?) (?:\pL+ )?(?:allergi\pL*|vegan\pL*|vegetari\pL*)",
+    r"pas (?:\pL+ )?(?:allergi\pL*|végé\pL*|végan\pL*)",
+    r"no (?:soy|es|tengo) (?:\pL+ )?(?:alérgi\pL*|alergi\pL*|vegan\pL*|vegetarian\pL*)|não (?:sou|é) alérgi\pL*",
+    r"non (?:sono|è) (?:allergi\pL*|vegan\pL*|vegetarian\pL*)|niet (?:allergisch|veganis\pL*|vegetari\pL*)",
+)
 # Changes that imply an end, so that a positive body may report them.
 CHANGED_BODY: Final = _words(
     r"moved|switched|changed|became|left|lost|died|divorced|separated|single|widow\pL*|deaf|blind|sober"
@@ -201,7 +215,7 @@ OUTSIDER: Final = _words(
     r"mayor|president|minister|politician|king|queen|pope|influencer|bürgermeister\pL*|maire|alcalde|prefeito|sindaco",
     r"neighbou?rs?|colleagues?|co-?workers?|boss|manager|landlord|landlady|teacher|professor|classmate|roommate"
     r"|flatmate"
-    r"|celebrity|actor|actress|singer|ex|guy|lady|tenant|client|customer|intern|ceo|friend|cousin|mr|mrs|ms"
+    r"|celebrity|actor|actress|singer|ex|guy|lady|tenant|client|customer|intern|ceo|cfo|cto|coo|friend|cousin|mr|mrs|ms"
     r"|people next door",
     r"nachbar\pL*|kolleg\pL*|chef\pL*|vermieter\pL*|lehrer\pL*|mitbewohner\pL*|freund(?:es|e|in)?|frau \pL+"
     r"|herr\pL* \pL+",
@@ -231,6 +245,8 @@ FAMILY: Final = _words(
     unspaced=r"妻|老婆|丈夫|老公|儿子|女儿|孩子|妈|爸|父|母|兄|弟|姐|妹|夫|息子|娘|姉|زوج|ابن|بنت|أم|أب|أخ",
 )
 PRIVATE: Final = _words(
+    r"(?:cannot|can'?t|can not|could not) (?:cook|sing|drive|write|spell|code|count|dance|read|park|add)|lazy|stupid"
+    r"|annoying|incompetent|useless|rude|arrogant|snor(?:es|ing)|smells?|stinks?|faul|dumm|nervt|paresseu\pL*|vag[oa]",
     r"brib\pL*|corrupt\pL*|bestech\pL*|korrupt\pL*|corromp\pL*",
     r"drinks?|drunk\pL*|alcohol\pL*|gambl\pL*|debts?|bankrupt\pL*|owes?|divorc\pL*|affairs?|cheat\pL*"
     r"|pregnan\pL*|gay|lesbian"

@@ -221,9 +221,20 @@ def _gives_word(label: str, said: str) -> bool:
         words, folded = words[sources[-1] + 1 :], folded[sources[-1] + 1 :]
     if any(word in _SELF for word in folded):
         return False
-    return _names_person(words, folded)
+    return bool(_TEXT_SAYS.search(" ".join(folded))) or _names_person(words, folded)
 
 
+# "The ad reads: I am a carpenter"; her own bio or letter is in her voice.
+_TEXT_SAYS: Final = re.compile(
+    r"(?:\b(?:reads?|says?|said|states?|goes(?: like this)?|wrote|writes|steht|stand|lautete?|schreibt|schrieb|dit|"
+    r"disait|écrit|dice|decía|pone|ponía|escribió)"
+    r"|^(?:the|this|that|an?|his|her|their|your|another|following)\b.{0,40}\b(?:ad|advert|letter|e-?mail|message|review|"
+    r"post|tweet|bio|caption|sign|poster|headline|article|text|paragraph|sentence|poem|song|quote|line|profile|comment|"
+    r"speech|translation)"
+    r"|\b(?:translate|proof-?read|rewrite|rephrase|paraphrase|shorten|summari[sz]e|polish|correct|übersetze?|traduis|"
+    r"traduce|résume|resume)\b.{0,50})$",
+    re.IGNORECASE,
+)
 _SELF: Final = _words("i i'm i've me myself mine us ich mir mich je moi yo mí io eu ik")
 
 
