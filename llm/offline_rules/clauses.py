@@ -64,7 +64,8 @@ _HAS_VERB = re.compile(
 _IMPLIED_VERB = re.compile(
     r"^(?:just |also |currently |recently |finally )*(?:moved to|live in|work as|work at|work for|got (?:a|"
     r"two|three|my)\b|have (?:a|two|three)\b|"
-    r"been (?:\w+ing|living|working)|can't eat|cannot eat|do not eat|don't eat|dont eat|don't drink|grew up in|"
+    r"been (?:\w+ing|living|working|an? )|got diagnosed with|can't eat|cannot eat|do not eat|don't eat|dont eat|don't "
+    r"drink|grew up in|"
     r"switched to|adopted|bought (?:a|my|our) |started (?:a|my) |quit my|broke my|passed my|retired )\b",
     re.IGNORECASE,
 )
@@ -175,7 +176,9 @@ def parse(segment: str) -> Clause | None:
     if (implied := _IMPLIED.match(text)) and not _HAS_VERB.search(text):
         text = f"I am {text[implied.start('word') :][:1].lower()}{text[implied.start('word') + 1 :]}"
     elif _IMPLIED_VERB.match(text):
-        text = expand(f"I have {text}" if re.match(r"(?:\w+ )*been \w+ing", text, re.IGNORECASE) else f"I {text}")
+        text = expand(
+            f"I have {text}" if re.match(r"(?:\w+ )*been (?:\w+ing|an? )", text, re.IGNORECASE) else f"I {text}"
+        )
     start = re.search(r"\b(?:I|we|my|our)\b", text, re.IGNORECASE)
     if start is None:
         return None
@@ -231,7 +234,8 @@ _ACTIVITY_NOUNS = word_set(
 _FINITE = word_set(
     "lives works likes loves hates studies plays eats drinks started moved died speaks teaches owns runs turns "
     "turned "
-    "enjoys prefers goes went got graduated uses passed broke switched meets ships lets starts includes include begins "
+    "happens occurs takes falls lands enjoys prefers goes went got graduated uses passed broke switched meets ships "
+    "lets starts includes include begins "
     "ends leaves departs arrives expires deploys hosts closes opens requires consists retired wants "
     "says said thinks told plans needs moved live work "
     "like love hate use meet deploy ship"

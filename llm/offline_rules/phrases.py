@@ -28,7 +28,7 @@ _END = re.compile(
     re.IGNORECASE,
 )
 _TAIL = re.compile(
-    r"(?:[\s,]+(?:too|as well|very much|so much|a lot|the most|the best|most of all|in general|in particular|"
+    r"(?:[\s,]+(?:too|after all|as well|very much|so much|a lot|the most|the best|most of all|in general|in particular|"
     r"generally|at all|"
     r"these days|lately|recently|sometimes|right now|right|at the moment|currently|now|today|next|anymore|any more|"
     r"any longer|"

@@ -239,10 +239,13 @@ def _medicine(clause: Clause, rest: str, said: date) -> list[Draft]:
 
 
 def _place(clause: Clause, rest: str, said: date) -> list[Draft]:
-    based = re.match(r"(?:based|living|located|residing)(?: here)? (?P<where>(?:in|near|outside) .+)", rest)
+    based = re.match(
+        r"(?:based|living|located|residing)(?: (?:here|just|right|now))* (?P<where>(?:in|near|outside) .+)", rest
+    )
     place = place_of(based["where"]) if based else None
     if place:
-        return draft("profile", home_key(place), f"Lives in {place}", 0.9)
+        where = based["where"].split()[0]
+        return draft("profile", home_key(place), f"Lives {where} {place}", 0.9)
     return origin(rest) if rest.startswith("from ") else []
 
 

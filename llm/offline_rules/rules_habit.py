@@ -134,6 +134,7 @@ _HOBBY_VERBS = word_set(
 def hobby(clause: Clause, said: date) -> list[Draft]:
     """I knit; I sing in a choir; I collect vinyl records; I wear glasses: lasting without a frequency."""
     lasting = clause.tense == "perfect_progressive" and bool(re.search(r"\b(?:for|since) ", clause.rest))
+    lasting = lasting or (clause.verb == "wear" and clause.tense == "perfect") or _gathers_lately(clause)
     if clause.negated or (clause.tense != "present" and not lasting) or clause.subject != "I":
         return habit(clause, said)
     phrase = noun_phrase(clause.rest, max_words=8) if clause.rest else ""
@@ -142,7 +143,7 @@ def hobby(clause: Clause, said: date) -> list[Draft]:
             r"(?:glasses|hearing aids?|contact lenses|contacts|an? (?:hijab|kippah|pacemaker|insulin pump|prosthe\w+))",
             phrase,
         )
-        return draft("profile", ("health", phrase or ""), clause.predicate(phrase) if worn else None, 0.85)
+        return draft("profile", ("health", phrase or ""), f"Wears {phrase}" if worn else None, 0.85)
     together = (
         phrase
         and clause.verb in {"sing", "play", "dance", "row"}
@@ -170,6 +171,18 @@ def hobby(clause: Clause, said: date) -> list[Draft]:
         clause_name = re.sub(r"\s+(?:for|since) .*", "", phrase)
         return draft("profile", ("habit", f"{gerund(clause.verb)} {clause_name}"), clause.predicate(phrase), 0.8)
     return habit(clause, said)
+
+
+def _gathers_lately(clause: Clause) -> bool:
+    return clause.verb == "collect" and clause.tense in {"progressive", "perfect_progressive"}
+
+
+def teach_self(clause: Clause, said: date) -> list[Draft]:
+    """I am teaching myself Georgian: a way to learn."""
+    found = re.match(r"(?:myself|ourselves) (?P<what>.+)", clause.rest)
+    if not found or not clause.tense.endswith("progressive"):
+        return []
+    return learn(replace(clause, verb="learn", word="learning", rest=found["what"]), said)
 
 
 def support(clause: Clause, said: date) -> list[Draft]:

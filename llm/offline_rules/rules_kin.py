@@ -64,8 +64,8 @@ def relative(clause: Clause, said: date, relation: re.Match[str], noun: str) -> 
     if distant or noun in {"ex", "ex-wife", "ex-husband"}:
         return []
     facet, phrase = _relative_facet(clause, said)
-    if not facet or not phrase:
-        return []
+    if not facet or not phrase:  # that there is such a relative is news
+        return draft("profile", key, f"Has {article(who)} called {name}", 0.75) if name and area != "friend" else []
     if facet == "work" and clause.verb == "be":
         person = f"{article(who)}, {name}," if name else article(who)
         return draft("profile", join(key, "work"), f"Has {person} who is {phrase}", 0.85)

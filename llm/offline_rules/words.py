@@ -36,7 +36,8 @@ FAMILY = word_set(
     "stepson stepdaughter stepmother stepfather stepmom stepdad stepbrother stepsister mother-in-law father-in-law "
     "sister-in-law brother-in-law son-in-law daughter-in-law twins twin grandson granddaughter grandchild "
     "grandchildren "
-    "newborn grandsons granddaughters grandmas grandpas brothers sisters sons daughters cousins nephews nieces "
+    "newborn boys girls grandsons granddaughters grandmas grandpas brothers sisters sons daughters cousins nephews "
+    "nieces "
     "grandkids godson goddaughter in-laws"
 )
 CIRCLE = word_set("friend roommate flatmate housemate neighbor neighbour buddy ex ex-wife ex-husband")
@@ -223,7 +224,8 @@ EMPTY_VERBS = word_set(
     "explore work working"
 )
 FREQUENCY = re.compile(
-    r"\b(?:(?:every|each) (?:single |other |second )?(?:day|morning|evening|afternoon|night|week|month|year|weekend|"
+    r"\b(?:\w+ (?:days|nights|mornings|evenings|afternoons|hours) (?:a|per|every) (?:day|week|month|year)|"
+    r"(?:every|each) (?:single |other |second )?(?:day|morning|evening|afternoon|night|week|month|year|weekend|"
     r"summer|winter|spring|autumn|fall|monday|tuesday|wednesday|thursday|friday|saturday|sunday|lunch|hour|"
     r"few \w+|\w+ (?:days|weeks|months|hours))|(?:once|twice|\w+ times|several times|a few times) (?:a|per|every) "
     r"(?:day|week|month|year)|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?(?:s)\b|(?:on )?weekends|"
