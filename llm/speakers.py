@@ -51,7 +51,8 @@ _PEOPLE: Final = _words(
 # Labels under which the writer goes on in her own voice. Whoever is not in here and takes the first person is a name.
 _OWN: Final = _words(
     """
-    i me my-self myself mine us ourselves note notes nb update updates info information context background summary
+    why how what where when who diagnosis headline timezone commute height weight dietary restrictions backstory
+    i me myself mine us ourselves note notes nb update updates info information context background summary
     intro introduction fact facts reminder correction edit edited addendum ps p.s pps p.p.s btw fyi tldr tl;dr psa eta
     imo imho aka re news question questions answer reason reasons disclaimer confession issue situation status
     goal goals plan plans wish dream dreams job work career profession occupation role title employer company education
@@ -124,7 +125,9 @@ _VOICE: Final = re.compile(
     rf"|\b(?:speaking|writing|asking|answering|typing) (?:this )?(?:for|on behalf of) (?:a friend|{_ANOTHER})"
     rf"[^.!?:,\n]{{0,40}}[:,]|^\W*as (?:my|our|your|his|her|their) [\w' -]{{2,40}}:"
     r"|\b(?:in|with|using) (?:the |an? )?(?:\w+ )?(?:voice|words|persona|role|character|tone) of (?!mine\b|my own\b)"
-    r"[^.!?:,\n]{1,50}[:,]|\bin (?:my|our|his|her|their|the|an?) [\w ]{2,30}?['’]s?['’]? (?:voice|words)[:,]"
+    r"[^.!?:,\n]{1,50}[:,]|^\W*me,? as an? [^.!?:,\n]{2,40}[:,]|[*(\[]as (?!i\b|we\b|my own"
+    r"|myself)[^*)\]\n]{2,30}[*)\]] "
+    r"|\bin (?:my|our|his|her|their|the|an?) [\w ]{2,30}?['’]s?['’]? (?:voice|words)[:,]"
     r"|\b(?:from|through) (?:the )?(?:perspective|point of view|pov|viewpoint|eyes|view) of (?!mine\b|someone who\b)"
     r"[^.!?:,\n]{1,50}[:,]|\b(?:on behalf of|in the name of|quoting|imitating|impersonating|channell?ing) "
     r"(?!me\b|myself\b)[^.!?:,\n]{2,40}:"
@@ -221,16 +224,23 @@ def _gives_word(label: str, said: str) -> bool:
         words, folded = words[sources[-1] + 1 :], folded[sources[-1] + 1 :]
     if any(word in _SELF for word in folded):
         return False
-    return bool(_TEXT_SAYS.search(" ".join(folded))) or _names_person(words, folded)
+    return bool(_NOT_HERS.search(" ".join(folded))) or _names_person(words, folded)
 
 
-# "The ad reads: I am a carpenter"; her own bio or letter is in her voice.
-_TEXT_SAYS: Final = re.compile(
-    r"(?:\b(?:reads?|says?|said|states?|goes(?: like this)?|wrote|writes|steht|stand|lautete?|schreibt|schrieb|dit|"
-    r"disait|écrit|dice|decía|pone|ponía|escribió)"
+# "The ad reads: I am a carpenter", "If my cat could talk: I ..."; her own bio or letter is in her voice.
+_NOT_HERS: Final = re.compile(
+    r"(?:^(?!(?:since|because|as|when|now)\b).*\b(?:reads?|says?|said|states?|goes(?: like this)?|wrote|writes|steht"
+    r"|stand|lautete?|schreibt|schrieb|dit|"
+    r"disait|adds?|added|asks?|asked|answers|answered|replies|replied|thinks?|claims?|claimed|insists?|shouts?|jokes?|"
+    r"joked|whispers?|explains?|explained|tells|told|écrit|ajoute|répond|sagt|meint|fügt hinzu|dice|añade|responde"
+    r"|decía|pone|ponía|escribió)"
     r"|^(?:the|this|that|an?|his|her|their|your|another|following)\b.{0,40}\b(?:ad|advert|letter|e-?mail|message|review|"
     r"post|tweet|bio|caption|sign|poster|headline|article|text|paragraph|sentence|poem|song|quote|line|profile|comment|"
     r"speech|translation)"
+    r"|^your (?:\w+ )?(?:answer|reply|response|message|text|words)\b.*|^(?:caption|translation|quotation|citation)"
+    r"|^(?:monologue|speech|words|diary|letter|song|quote|prayer|poem|zitat|citation|cita) (?:of|by|from|von|de"
+    r"|des)\b.*"
+    r"|^(?:if|wenn|si|in case)\b.*|.*\b(?:character|persona|villain|protagonist|avatar|npc)(?:'s)?\b.*|.*\b\d+-year-old"
     r"|\b(?:translate|proof-?read|rewrite|rephrase|paraphrase|shorten|summari[sz]e|polish|correct|übersetze?|traduis|"
     r"traduce|résume|resume)\b.{0,50})$",
     re.IGNORECASE,

@@ -26,6 +26,14 @@ OTHERS = [
     "Role play: I am a doctor",
     "Pretend I am a doctor. I live in Oslo.",
     "Anna:\nI live in Rome",
+    "My character's backstory: I grew up in Rome",
+    "If my cat could talk: I hate Mondays",
+    "Me, as a villain: I own a castle",
+    "*as Batman* I live in Gotham",
+    "Tom says he is vegan and adds: I never eat cheese",
+    "Lisa (my sister): I'm vegan",
+    "The guy next door: I own a boat",
+    "Zitat meiner Mutter: Ich bin müde",
     "Meine Schwester: ich hasse Fußball",
     "Wie mein Chef sagen würde, ich liebe Termine",
     "Stell dir vor, ich bin Arzt",
@@ -51,6 +59,10 @@ OWN = [
     "As my doctor said, I am lactose intolerant",
     "To my boss: I quit",
     "Relocation: I moved to Bonn",
+    "Confession: I smoke",
+    "Small request: I prefer short answers",
+    "From experience: I know Rust",
+    "I told my boss: I quit",
     "I love role play games",
     "Beruf: Ich bin Krankenschwester",
     "Mise à jour : j'habite à Lyon",
@@ -94,4 +106,4 @@ def test_only_words_of_the_text_come_back(text: str) -> None:
 def test_long_messages_are_read_in_time(unit: str) -> None:
     started = time.process_time()
     own_voice((unit * 16_000)[:16_000])
-    assert time.process_time() - started < 0.2
+    assert time.process_time() - started < 0.5
