@@ -135,7 +135,15 @@ def _separable(parts: list[str]) -> bool:
         return False
     shared_head = len(parts[0].split()) == 1 and parts[0][0].isupper() and re.match(r"[A-Z]\w+ [a-z]", parts[-1])
     adjective = len(parts) == 2 and _ADJECTIVE.fullmatch(parts[0]) and len(parts[1].split()) == 2
-    return not (shared_head or adjective or _share_noun(parts) or _share_origin(parts))
+    pair = " ".join(parts).lower() in _PAIRS
+    return not (pair or shared_head or adjective or _share_noun(parts) or _share_origin(parts))
+
+
+# Two words that name one thing.
+_PAIRS = word_set(
+    "rock_roll drum_bass rhythm_blues fish_chips mac_cheese macaroni_cheese arts_crafts bed_breakfast bread_butter "
+    "food_drink track_field salt_vinegar gin_tonic war_peace peace_quiet pen_paper sun_sand song_dance"
+)
 
 
 _GENRES = word_set(

@@ -298,7 +298,7 @@ def speak(clause: Clause, said: date) -> list[Draft]:
     if clause.verb not in {"speak", "understand"} or (clause.tense != "present" and clause.modal != "can"):
         return []
     names = [word for word in re.findall(r"[\w-]+", clause.rest) if word.lower() in LANGUAGES]
-    verb = "Does not speak" if clause.negated else "Speaks"
+    verb = "No longer speaks" if clause.no_longer else "Does not speak" if clause.negated else "Speaks"
     amount = re.match(r"(?:only |just )?(a little|a bit of|some|fluent|basic)\b", clause.rest)
     spoken = [f"{amount[1].lower()} {names[0]}", *names[1:]] if amount and names else names
     return [

@@ -88,6 +88,8 @@ STATEMENTS = [
     ("Remember that I only have an electric stove.", "profile", "note.have_electric_stove", ["electric stove"]),
     ("Remember that the staging server is called Hedwig.", "semantic", "note.staging_server", ["Hedwig"]),
     ("I like action and comedy movies.", "profile", "likes.action_and_comedy_movies", ["action and comedy movies"]),
+    ("I like rock and roll.", "profile", "likes.rock_and_roll", ["Likes rock and roll"]),
+    ("I no longer speak German.", "profile", "language.german", ["No longer speaks German"]),
     ("I love Spanish food and music.", "profile", "likes.spanish_food_and_music", ["Spanish food and music"]),
     ("I like activities such as climbing.", "profile", "likes.climbing", ["Likes climbing"]),
     ("I work for a logistics company.", "profile", "work.employer", ["a logistics company"]),
