@@ -243,7 +243,7 @@ def _place(clause: Clause, rest: str, said: date) -> list[Draft]:
         r"(?:based|living|located|residing)(?: (?:here|just|right|now))* (?P<where>(?:in|near|outside) .+)", rest
     )
     place = place_of(based["where"]) if based else None
-    if place:
+    if place and based:
         where = based["where"].split()[0]
         return draft("profile", home_key(place), f"Lives {where} {place}", 0.9)
     return origin(rest) if rest.startswith("from ") else []
