@@ -167,11 +167,32 @@ def _is_joke(sentence: Sentence) -> bool:
 
 def _denies(sentence: Sentence, shown: Passage, wanted: dict[str, int], _said: Sequence[Sentence]) -> bool:
     """Return whether the words of an affirmative fact stand in a clause that denies, ends or dislikes them."""
-    denials = (markers.DENIED, markers.ENDED, markers.DISLIKED, markers.DISLIKED_STRONGLY)
-    if not sentence.may_say(*denials) or _is_negative(shown) or shown.says(markers.CHANGED_BODY):
+    if not sentence.may_say(*_DENIALS):
         return False
     clauses = carrying_clauses(sentence, wanted)
+    if clauses and all(_has_not(clause, shown) for _place, clause in clauses):
+        return True
+    if _is_negative(shown) or shown.says(markers.CHANGED_BODY):
+        return False
     return bool(clauses) and all(_is_clause_denied(sentence, place) for place, _clause in clauses)
+
+
+_DENIALS: Final = (
+    markers.DENIED,
+    markers.ENDED,
+    markers.DISLIKED,
+    markers.DISLIKED_STRONGLY,
+    markers.NO_AVERSION,
+)
+
+
+def _has_not(clause: Passage, shown: Passage) -> bool:
+    """Return whether a clause denies the very aversion that a fact asserts: "not allergic to milk"."""
+    plain = _plain(clause)
+    if shown.says(markers.DENIED) or shown.says(markers.ENDED) or not plain.says(markers.NO_AVERSION):
+        return False
+    denied = (match.group().split() for match in markers.NO_AVERSION.finditer(plain.text))
+    return any(words[-1].strip(".,!")[:6] in shown.text for words in denied)
 
 
 def _is_clause_denied(sentence: Sentence, place: int) -> bool:

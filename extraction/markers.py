@@ -41,7 +41,7 @@ IMAGINED: Final = _words(
 )
 # A condition; unreal together with a verb form of `UNREAL`. "If you ..." is a polite request.
 CONDITION: Final = _words(
-    r"if (?:i|we|my|our|it|he|she|they|someone|somebody|the|a|there|that|this)",
+    r"if (?:i|we|my|our|it|he|she|they|someone|somebody|the|a|there|that|this)|(?:had|were) (?:i|we|my)",
     r"wenn|falls",
     r"si",
     r"se",
@@ -60,6 +60,8 @@ UNREAL: Final = _words(
 )
 HEDGE: Final = _words(
     r"toying with|kicking around|could have been",
+    r"(?:someone|somebody|people|friends|everyone|everybody|they|he|she) (?:told|tells?|says?|said|suggest\pL*"
+    r"|thinks?|thought) (?:\pL+ ){0,2}(?:i|we) (?:should|ought to|need to|could)",
     r"might|maybe|perhaps|possibly|probably|someday|some day|one day|who knows|not sure|no idea|may|likely"
     r"|could|tentative"
     r"|tentatively|undecided|considering|consider\pL*|considers|thinking (?:of|about)",
@@ -121,7 +123,11 @@ NO_JOKE: Final = _words(
     r"(?:not|no|ain't|aren't|isn't) (?:kidding|joking|a joke|joke)|kidding aside|kein (?:scherz|witz)|sans blague"
     r"|sin broma|jokes? (?:about|that)"
 )
-IRONY: Final = _marker(r"^(?:oh|ah|yeah|sure),? [^.!?]{0,30}(?:just|simply) (?:love|adore|enjoy)|🙄|🙃")
+IRONY: Final = _marker(
+    r"^(?:oh|ah|yeah|sure),? [^.!?]{0,30}(?:just|simply) (?:love|adore|enjoy)|🙄|🙃"
+    r"|^(?:yeah|yea|yes|oh|ja|klar|sure|right)[, ]+(?:(?:sure|right|yeah|totally|klar|genau)[, ]+)?(?:and|und) "
+    r"(?:i'?m|i am|ich bin) (?:the |der |die )"
+)
 
 # Words around which nothing is denied, taken out before negation is looked for.
 NOT_NEGATIVE: Final = _marker(
@@ -179,6 +185,14 @@ DISLIKED_STRONGLY: Final = _words(
     r"hasse?|verabscheu\pL*|déteste\pL*|odio|odeio|detest\pL*|haat|nienawidz\pL*",
     unspaced=r"讨厌|嫌い|苦手|أكره",
 )
+# An aversion or a diet that somebody says not to have; what it is comes last.
+NO_AVERSION: Final = _words(
+    r"(?:not|never|cannot|\pL+n['’]?t|no longer) (?:\pL+ ){0,2}?(?:allergic|intolerant|hate|dislike|vegan|vegetarian)",
+    r"(?:nicht|keine?) (?:\pL+ )?(?:allergi\pL*|vegan\pL*|vegetari\pL*)",
+    r"pas (?:\pL+ )?(?:allergi\pL*|végé\pL*|végan\pL*)",
+    r"no (?:soy|es|tengo) (?:\pL+ )?(?:alérgi\pL*|alergi\pL*|vegan\pL*|vegetarian\pL*)|não (?:sou|é) alérgi\pL*",
+    r"non (?:sono|è) (?:allergi\pL*|vegan\pL*|vegetarian\pL*)|niet (?:allergisch|veganis\pL*|vegetari\pL*)",
+)
 # Changes that imply an end, so that a positive body may report them.
 CHANGED_BODY: Final = _words(
     r"moved|switched|changed|became|left|lost|died|divorced|separated|single|widow\pL*|deaf|blind|sober"
@@ -207,7 +221,7 @@ OUTSIDER: Final = _words(
     r"mayor|president|minister|politician|king|queen|pope|influencer|bürgermeister\pL*|maire|alcalde|prefeito|sindaco",
     r"neighbou?rs?|colleagues?|co-?workers?|boss|manager|landlord|landlady|teacher|professor|classmate|roommate"
     r"|flatmate"
-    r"|celebrity|actor|actress|singer|ex|guy|lady|tenant|client|customer|intern|ceo|friend|cousin|mr|mrs|ms"
+    r"|celebrity|actor|actress|singer|ex|guy|lady|tenant|client|customer|intern|ceo|cfo|cto|coo|friend|cousin|mr|mrs|ms"
     r"|people next door",
     r"nachbar\pL*|kolleg\pL*|chef\pL*|vermieter\pL*|lehrer\pL*|mitbewohner\pL*|freund(?:es|e|in)?|frau \pL+"
     r"|herr\pL* \pL+",
@@ -237,6 +251,8 @@ FAMILY: Final = _words(
     unspaced=r"妻|老婆|丈夫|老公|儿子|女儿|孩子|妈|爸|父|母|兄|弟|姐|妹|夫|息子|娘|姉|زوج|ابن|بنت|أم|أب|أخ",
 )
 PRIVATE: Final = _words(
+    r"(?:cannot|can'?t|can not|could not) (?:cook|sing|drive|write|spell|code|count|dance|read|park|add)|lazy|stupid"
+    r"|annoying|incompetent|useless|rude|arrogant|snor(?:es|ing)|smells?|stinks?|faul|dumm|nervt|paresseu\pL*|vag[oa]",
     r"brib\pL*|corrupt\pL*|bestech\pL*|korrupt\pL*|corromp\pL*",
     r"drinks?|drunk\pL*|alcohol\pL*|gambl\pL*|debts?|bankrupt\pL*|owes?|divorc\pL*|affairs?|cheat\pL*"
     r"|pregnan\pL*|gay|lesbian"
@@ -340,46 +356,8 @@ FIRST_PERSON: Final = _words(
     unspaced=r"我|私|أنا|عندي|أسكن|أعيش|أعمل",
 )
 
-# A single job for the assistant.
-TASK_SAID: Final = _words(
-    r"translat\pL*|summari\pL*|proofread|convert|calculate|compute|sort|rewrite|rephrase|shorten|fix|explain"
-    r"|remind me|set (?:a|an|the)"
-    r"|write me|make (?:this|the|it|that)|how (?:many|much|long|far|do)|what(?:'?s| is)|find me|look up|draft"
-    r"|correct|format|list"
-    r"|play|book|order|swap|rename|replace|generate|draw|getting",
-    r"übersetz\pL*|fass\pL*|korrigier\pL*|stell|schreib\pL*|erklär\pL*|rechne|erinner\pL*|sortier\pL*|such",
-    r"tradui\pL*|résume\pL*|corrige\pL*|écris|explique\pL*|calcule|rappelle\pL*|trie",
-    r"traduc\pL*|resum\pL*|haz\pL*|corrige\pL*|escríbe\pL*|explica\pL*|calcula|mánda\pL*|ordena",
-    r"tradu\pL*|resum\pL*|converte|corrige|escreve|explica|calcula|põe|ordena|faz",
-    r"tradu\pL*|riassum\pL*|corregg\pL*|scriv\pL*|spiega\pL*|calcola|converti|ordina",
-    r"vertaal|vat|corrigeer|schrijf|leg|bereken|zet|herinner",
-    r"przetłumacz|streść|popraw|napisz|wyjaśnij|oblicz|posortuj|przypomnij",
-    unspaced=r"翻译|总结|换成|改成|帮我|把这|要約|翻訳|直して|教えて|ترجم|لخص|صحح",
-)
-# An order of one thing, at the start of a sentence.
-ORDERED: Final = _marker(
-    r"^(?:please |can you |could you |pls )?(?:(?:give|wake|show|tell|make|get|find|bring|send|draw|write|read|sing"
-    r"|cook|name)"
-    r"(?: me| us)? (?:an? |some |\d|two |three |four |five |ten |at |the (?:name|capital|list))"
-    r"|(?:mach|gib|zeig|sag|weck|schick|such|nenn|erzähl|schreib)e? (?:mir|uns|mich) (?:ein|\d|zwei|drei|fünf|zehn|um )"
-    r"|(?:donne|fais|montre|dis|envoie|écris|trouve)[sz]?-moi (?:une? |des |\d|deux |trois )"
-    r"|(?:dame|hazme|dime|muéstrame|envíame|búscame|escríbeme) (?:una? |unos |\d|dos |tres )"
-    r"|(?:dá-me|me dá|me dê|faz-me|me faz|diz-me|mostra-me) (?:uma? |\d|dois |três )"
-    r"|(?:dammi|fammi|dimmi|mostrami|trovami|scrivimi) (?:una? |un' ?|\d|due |tre )"
-    r"|(?:geef|maak|toon|zeg|stuur|zoek) (?:me|mij) (?:een |\d|twee |drie )"
-    r"|(?:daj|zrób|pokaż|powiedz|znajdź|napisz) mi )"
-    r"|^(?:给我|帮我)|(?:を|が)[^,.]{1,8}て(?:ください|くれ)[.]?$|^(?:أعطني|اعطني|اكتب لي)"
-)
-STANDING: Final = _words(
-    r"always|never|every|each|from now on|in future|generally|usually|prefer\pL*|whenever|keep|immer|nie"
-    r"|ab jetzt|künftig|stets"
-    r"|toujours|jamais|désormais|siempre|nunca|sempre|mai|d'ora in poi|altijd|voortaan|zawsze|od teraz",
-    unspaced=r"总是|一直|以后|每次|いつも|毎回|今後|دائما|دائماً",
-)
-
 # Most sentences hold one of these, or they are asked about only when another was found.
-COMMON: Final = frozenset(
-    {FIRST_PERSON, POSSESSIVE, FAMILY, TASK_SAID, STANDING, QUESTION_START, OPEN_BODY, PRIVATE, UNREAL}
-)
-# Found in a text just when one of the others is: most sentences hold none of them.
-UNCOMMON: Final = either(*(marker for marker in _MARKERS if marker not in COMMON))
+_COMMON: Final = (FIRST_PERSON, POSSESSIVE, FAMILY, QUESTION_START, OPEN_BODY, PRIVATE, UNREAL)
+UNCOMMON: Final = frozenset(_MARKERS) - {*_COMMON}
+# Found in a text just when one of those is: most sentences hold none of them.
+ANY_UNCOMMON: Final = either(*UNCOMMON)

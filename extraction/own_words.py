@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
+from llm.speakers import own_voice
 from screening.text import compiled, word_set
 
 _FENCE: Final = compiled(r"(?s)(?:```|~~~|\"{3}|'{3}).*?(?:```|~~~|\"{3}|'{3}|$)")
@@ -35,7 +36,16 @@ _REPORTED: Final = compiled(
     r"|(?i)(?:^|[.!?\n] ?)([^.!?\n:]*?)\b" + _SAID + r"(?: [^.!?\n:]{0,40})?: ?[^\n]*"
 )
 _OWN_SUBJECT: Final = compiled(r"(?i)(?:^|[^\pL])(?:i|ich|je|j'ai|yo|io|eu|ik|ja|я|我|私)(?:[^\pL]|$)")
+# A block of recalled facts that was copied into the message proves nothing new.
+_RECALLED: Final = compiled(
+    r"(?im)^[ >*#\[<-]*(?:remembered|recalled|stored|saved|known|gemerkte|gespeicherte|souvenirs|recuerdos)"
+    r"(?: (?:facts?|memor(?:y|ies)|notes?|fakten|notizen))?(?: (?:about|of|on|for|über|sur|sobre) "
+    r"(?:the |this |den |die |le |el )?(?:user|member|me|nutzer\pL*|mitglied|membre|miembro))? ?"
+    r"[:\]>][^\n]*(?:\n[ ]*[-*•][^\n]*)*"
+    r"|^[^\n]*\bwhat this person has told you[^\n]*(?:\n[^\n]+)*"
+)
 _LONG_QUOTE: Final = compiled(
+    r"(?m)(?:^|[ (:])'(?:[^'\s]+(?:'\pL+[^'\s]*)?\s+){7,}[^'\n]*'(?:$|[ .,;:!?)])|"
     r"\"(?:[^\"\s]+\s+){7,}[^\"]*\"|“(?:[^”\s]+\s+){7,}[^”]*”|„(?:[^“”\s]+\s+){7,}[^“”]*[“”]"
     r"|«(?:[^»\s]+\s+){7,}[^»]*»"
 )
@@ -57,14 +67,14 @@ class Cited:
 
 
 def own_words(text: str) -> str:
-    """Return what the writer says herself: no code, quoted lines, forwarded mail, pasted chats or reported speech."""
+    """Return what the writer says herself: no code, quotes, forwarded mail, pasted chats, other voices or reports."""
     text = _MARKED.sub("\n", _FENCE.sub("\n", text.replace("\r\n", "\n")))
     forwarded = _FORWARDED.search(text)
     if forwarded:
         text = text[: forwarded.start()]
     lines = [line for line in text.split("\n") if not line.lstrip().startswith((">", "|", "＞"))]
     pasted = _pasted_speakers(lines)
-    text = "\n".join(line for line in lines if _speaker(line) not in pasted)
+    text = own_voice(_RECALLED.sub("", "\n".join(line for line in lines if _speaker(line) not in pasted)))
     text = str(_REPORTED.sub(_keep_own, text))
     return str(_LONG_QUOTE.sub(" ", text)).strip()
 

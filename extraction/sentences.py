@@ -80,12 +80,12 @@ class Passage:
 
     @cached_property
     def _is_uncommon(self) -> bool:
-        return bool(markers.UNCOMMON.search(self.text))
+        return bool(markers.ANY_UNCOMMON.search(self.text))
 
     def says(self, marker: Any) -> bool:
-        """Return whether one of the patterns of `markers` occurs."""
+        """Return whether a pattern occurs, such as those of `markers`."""
         if marker not in self._found:
-            may_occur = marker in markers.COMMON or self._is_uncommon
+            may_occur = self._is_uncommon or marker not in markers.UNCOMMON
             self._found[marker] = may_occur and bool(marker.search(self.text))
         return self._found[marker]
 

@@ -64,7 +64,8 @@ _HAS_VERB = re.compile(
 _IMPLIED_VERB = re.compile(
     r"^(?:just |also |currently |recently |finally )*(?:moved to|live in|work as|work at|work for|got (?:a|"
     r"two|three|my)\b|have (?:a|two|three)\b|"
-    r"been (?:\w+ing|living|working)|can't eat|cannot eat|do not eat|don't eat|dont eat|don't drink|grew up in|"
+    r"been (?:\w+ing|living|working|an? )|got diagnosed with|can't eat|cannot eat|do not eat|don't eat|dont eat|don't "
+    r"drink|grew up in|"
     r"switched to|adopted|bought (?:a|my|our) |started (?:a|my) |quit my|broke my|passed my|retired )\b",
     re.IGNORECASE,
 )
@@ -74,8 +75,8 @@ _IMPLIED_VERB = re.compile(
 class Clause:
     """One clause. `subject` is "I", "we" or the noun phrase after my/our; `verb` is a base form, `word` as written.
 
-    `rest` is what follows the verb, as written. `modal` is set with tense "modal" and "future". `opening` holds what
-    stood before the subject ("last year").
+    `rest` is what follows the verb, as written; "not ... anymore" is `no_longer`, not rest.
+    `modal` is set with tense "modal" and "future". `opening` holds what stood before the subject ("last year").
     """
 
     subject: str
@@ -175,7 +176,9 @@ def parse(segment: str) -> Clause | None:
     if (implied := _IMPLIED.match(text)) and not _HAS_VERB.search(text):
         text = f"I am {text[implied.start('word') :][:1].lower()}{text[implied.start('word') + 1 :]}"
     elif _IMPLIED_VERB.match(text):
-        text = expand(f"I have {text}" if re.match(r"(?:\w+ )*been \w+ing", text, re.IGNORECASE) else f"I {text}")
+        text = expand(
+            f"I have {text}" if re.match(r"(?:\w+ )*been (?:\w+ing|an? )", text, re.IGNORECASE) else f"I {text}"
+        )
     start = re.search(r"\b(?:I|we|my|our)\b", text, re.IGNORECASE)
     if start is None:
         return None
@@ -223,6 +226,7 @@ def _read(text: str) -> Clause | None:
 
 
 _ACTIVITY_NOUNS = word_set(
+    "activity activities sport sports exercise exercises "
     "hobby hobbies passion passions interest interests job dream goal plan pastime favorite fear"
 )
 
@@ -230,7 +234,8 @@ _ACTIVITY_NOUNS = word_set(
 _FINITE = word_set(
     "lives works likes loves hates studies plays eats drinks started moved died speaks teaches owns runs turns "
     "turned "
-    "enjoys prefers goes went got graduated uses passed broke switched meets ships lets starts includes include begins "
+    "happens occurs takes falls lands enjoys prefers goes went got graduated uses passed broke switched meets ships "
+    "lets starts includes include begins "
     "ends leaves departs arrives expires deploys hosts closes opens requires consists retired wants "
     "says said thinks told plans needs moved live work "
     "like love hate use meet deploy ship"
@@ -239,6 +244,9 @@ _FINITE = word_set(
 
 def _looks_finite(word: str) -> bool:
     return word in _FINITE
+
+
+_ANY_MORE = re.compile(r",?\s*\b(?:any ?more|any longer)\b", re.IGNORECASE)
 
 
 def _predicate(subject: str, owner: str, words: list[str], position: int) -> Clause | None:
@@ -263,15 +271,17 @@ def _predicate(subject: str, owner: str, words: list[str], position: int) -> Cla
         tense = _tense_of(word, reading)
         if word == "got" and position and words[position - 1].lower() in {"have", "has"}:
             verb, spoken, tense = "have", "has", "present"
+    rest = " ".join(words[rest_from:])
+    ended = reading.negated and bool(_ANY_MORE.search(rest))
     return Clause(
         subject=subject,
         owner=owner,
         tense=tense,
         verb=verb,
         word=spoken,
-        rest=" ".join(words[rest_from:]).strip(" ,"),
+        rest=(_ANY_MORE.sub("", rest) if ended else rest).strip(" ,"),
         negated=reading.negated,
-        no_longer=reading.no_longer,
+        no_longer=reading.no_longer or ended,
         modal=reading.modal,
         adverbs=tuple(reading.adverbs),
         hedged=reading.doubt,

@@ -3,14 +3,13 @@
 import re
 from dataclasses import dataclass
 
+from llm.speakers import own_voice
+
 MAX_SENTENCES = 500  # of one message; more is a list or a dump
 MAX_SENTENCE = 400  # characters; a longer run without a full stop is a dump, not a statement
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|<(pre|code|blockquote)\b.*?(?:</\1>|\Z)", re.DOTALL)
-_QUOTED_LINE = re.compile(
-    r"^\s*(?:>|\||\d{1,2}:\d{2}\b.*:|\[\d|#{1,6} |(?!remember|note|ps|btw|fyi|context|me\b|info|"
-    r"update)[A-Za-z]{2,20}: (?:I|My|Hi|We)\b)"
-)
+_QUOTED_LINE = re.compile(r"^\s*(?:>|\||\d{1,2}:\d{2}\b.*:|\[\d|#{1,6} )")
 _MAIL_STARTS = re.compile(
     r"^\s*(?:-{2,} ?(?:original|forwarded)|begin forwarded message|(?:from|to|sent|subject|date|cc|von|an|betreff|de|"
     r"objet|asunto): \S|on .{4,80} wrote:|am .{4,80} schrieb\b|le .{4,80} a écrit)",
@@ -26,7 +25,7 @@ _HANDS_OVER = re.compile(
     re.IGNORECASE,
 )
 _PLAY = re.compile(
-    r"\b(?:role-?play|let'?s (?:pretend|imagine|play|say)|pretend (?:that|to|you|i)|imagine (?:that|you|i)|"
+    r"\b(?:pretend (?:that|to|you|i)|imagine (?:you|i)|"
     r"just kidding|only joking|jk\b|hypothetically|for the sake of argument|"
     r"off the record|do ?n[o']?t (?:remember|store|save|note|keep) (?:this|that|it|any)|"
     r"(?<!n\'t )(?<!not )(?<!nt )\bforget (?:that|what|about|this|it|i)\b|write (?:me )?(?:a|an|the) (?:story|poem|"
@@ -66,9 +65,9 @@ class Sentence:
 
 
 def own_sentences(text: str) -> list[Sentence]:
-    """Return the sentences of `text` without code, quotations, pasted mail and play-acting (E04a)."""
+    """Return the sentences of `text` without code, quotations, other voices, pasted mail and play (E04a)."""
     text = text.replace("’", "'").replace("‘", "'").replace("\u00a0", " ")
-    text = _FENCE.sub("\n", re.sub(r"\btl;? ?dr[:;]?\s", "", text, flags=re.IGNORECASE))
+    text = own_voice(_FENCE.sub("\n", re.sub(r"\btl;? ?dr[:;]?\s", "", text, flags=re.IGNORECASE)))
     if _PLAY.search(text):
         return []
     handed_over = _HANDS_OVER.search(text)

@@ -3,7 +3,16 @@
 import re
 
 from llm.offline_rules.verbs import gerund, is_gerund, lemma
-from llm.offline_rules.words import PRONOUNS, VAGUE, word_set
+from llm.offline_rules.words import (
+    EMPTY_MODIFIERS,
+    EMPTY_NOUNS,
+    EMPTY_VERBS,
+    LANGUAGES,
+    NATIONALITIES,
+    PRONOUNS,
+    VAGUE,
+    word_set,
+)
 
 _END = re.compile(
     r"(?<!Prof)(?<!Dr)(?<!Mr)(?<!Mrs)(?<!Ms)(?<!St)\.(?=\s|$)"
@@ -19,9 +28,10 @@ _END = re.compile(
     re.IGNORECASE,
 )
 _TAIL = re.compile(
-    r"(?:[\s,]+(?:too|as well|very much|so much|a lot|the most|the best|most of all|in general|in particular|"
+    r"(?:[\s,]+(?:too|after all|as well|very much|so much|a lot|the most|the best|most of all|in general|in particular|"
     r"generally|at all|"
-    r"these days|lately|recently|right now|right|at the moment|currently|now|today|next|anymore|any more|any longer|"
+    r"these days|lately|recently|sometimes|right now|right|at the moment|currently|now|today|next|anymore|any more|"
+    r"any longer|"
     r"already|again|"
     r"actually|though|tho|haha|lol|please|thanks|thank you|here|now and then|a bit|a little|overall|and|or|with|to|"
     r"of|for|etc|and so on|and more|and stuff|and such|either|alone|more|btw|fyi|yet|of course|you know|mostly|usually|"
@@ -62,13 +72,21 @@ def object_of(rest: str) -> str:
 def noun_phrase(rest: str, *, max_words: int = MAX_WORDS) -> str | None:
     """Return one noun phrase (no list) in the third person, or None when it says nothing on its own."""
     text = re.split(r",\s", object_of(rest), maxsplit=1)[0]
-    return in_third_person(text) if 0 < len(text.split()) <= max_words else None
+    return in_third_person(text) if 0 < len(text.split()) <= max_words and not is_empty(text) else None
 
 
 def predicate_phrase(rest: str, *, max_words: int = 14) -> str | None:
     """Return the whole object, commas included, in the third person, or None when it leans on what is not there."""
     text = object_of(rest)
-    return in_third_person(text) if 0 < len(text.split()) <= max_words else None
+    return in_third_person(text) if 0 < len(text.split()) <= max_words and not is_empty(text) else None
+
+
+def is_empty(phrase: str) -> bool:
+    """Say whether a phrase names a class of things and not which: "at a company", "learning some new skills"."""
+    words = [word.strip(",.'\"") for word in phrase.lower().split()]
+    while len(words) > 1 and words[0] in _LEADING_IN:
+        words.pop(0)
+    return bool(words) and words[-1] in EMPTY_NOUNS and all(word in EMPTY_MODIFIERS for word in words[:-1])
 
 
 def in_third_person(text: str) -> str | None:
@@ -80,6 +98,9 @@ def in_third_person(text: str) -> str | None:
             return None
         words.append(word.lower().replace(bare, _TO_THIRD[bare]) if bare in _TO_THIRD else word)
     return " ".join(words) or None
+
+
+_LEADING_IN = EMPTY_VERBS | word_set("in at on for with to about into how")
 
 
 def items(rest: str) -> list[str]:
@@ -114,7 +135,46 @@ def _separable(parts: list[str]) -> bool:
         return False
     shared_head = len(parts[0].split()) == 1 and parts[0][0].isupper() and re.match(r"[A-Z]\w+ [a-z]", parts[-1])
     adjective = len(parts) == 2 and _ADJECTIVE.fullmatch(parts[0]) and len(parts[1].split()) == 2
-    return not shared_head and not adjective
+    pair = " ".join(parts).lower() in _PAIRS
+    return not (pair or shared_head or adjective or _share_noun(parts) or _share_origin(parts))
+
+
+# Two words that name one thing.
+_PAIRS = word_set(
+    "rock_roll drum_bass rhythm_blues fish_chips mac_cheese macaroni_cheese arts_crafts bed_breakfast bread_butter "
+    "food_drink track_field salt_vinegar gin_tonic war_peace peace_quiet pen_paper sun_sand song_dance"
+)
+
+
+_GENRES = word_set(
+    "action adventure comedy horror romance romantic drama thriller sci-fi fantasy mystery crime detective war western "
+    "documentary animated classical jazz rock pop folk country electronic indie metal blues soul funk latin historical "
+    "military board card video team water winter street"
+)
+_KINDS = word_set(
+    "movies films shows series books novels stories music songs games sports dramas literature art fiction "
+    "documentaries concerts dance dances"
+)
+_CULTURE = word_set(
+    "culture music cuisine food dishes history art literature film films movies dramas books language architecture "
+    "traditions design poetry cinema dance theater theatre philosophy folklore fashion customs wine cheese"
+)
+
+
+def _share_noun(parts: list[str]) -> bool:
+    """Say whether the last noun belongs to all: "action and comedy movies"."""
+    last = parts[-1].lower().split()
+    return len(last) > 1 and last[-1] in _KINDS and all(part.lower() in _GENRES for part in parts[:-1])
+
+
+def _share_origin(parts: list[str]) -> bool:
+    """Say whether the origin of the first belongs to all: "Spanish culture, music and cuisine"."""
+    first = parts[0].lower().split()
+    return (
+        len(first) == 2
+        and first[0] in NATIONALITIES | LANGUAGES | {"european", "asian", "african", "western", "eastern", "ancient"}
+        and all(part.lower() in _CULTURE for part in [first[1], *parts[1:]])
+    )
 
 
 def _normal_infinitive(rest: str) -> str:
@@ -176,16 +236,20 @@ def usable(thing: str) -> str | None:
         return None
     if lowered[-1] in VAGUE and len(words) <= 2 and not words[0].istitle():
         return None
-    if lowered[0] in {"chatting", "talking"} and "with" in lowered[:2]:
+    if is_empty(thing) or (lowered[0] in {"chatting", "talking"} and "with" in lowered[:2]):
         return None
     return in_third_person(thing)
 
 
 def skill(thing: str) -> tuple[str, str]:
     """Return a skill's name and its words after "learn": ("cooking", "to cook") for "to cook" and for "cooking"."""
-    found = re.match(r"(?:how )?to (?P<verb>[a-z]+)\b(?P<what>.*)", thing)
+    found = re.match(
+        r"(?:how )?to (?P<adverb>(?:(?:better|properly|really|actually|more|\w+ly) )*)(?P<verb>[a-z]+)\b(?P<what>.*)",
+        thing,
+    )
     if found:
-        return f"{gerund(found['verb'])}{found['what']}", f"to {found['verb']}{found['what']}"
+        words = f"{found['verb']}{found['what']}"
+        return f"{gerund(found['verb'])}{found['what']}", f"to {found['adverb']}{words}"
     first, _, what = thing.partition(" ")
     if is_gerund(first):
         return thing, f"to {lemma(first)} {what}".strip()

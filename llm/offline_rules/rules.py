@@ -62,7 +62,7 @@ _OWN_RULES: dict[str, tuple[Rule, ...]] = {
     "own": (rules_work.employ,),
     "manage": (rules_work.employ,),
     "lead": (rules_work.employ,),
-    "teach": (rules_work.employ,),
+    "teach": (rules_habit.teach_self, rules_work.employ),
     "tutor": (rules_work.employ,),
     "freelance": (rules_work.employ,),
     "start": (rules_work.employ, rules_events.start_at, rules_habit.take_up, rules_events.event),

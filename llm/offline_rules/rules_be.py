@@ -94,8 +94,12 @@ def _was(clause: Clause, said: date) -> list[Draft]:
 
 def _is_not(clause: Clause) -> list[Draft]:
     word = object_of(clause.rest).lower().removeprefix("a ")
-    if word in DIETS | STATUS and (clause.no_longer or re.search(r"any ?more", clause.rest)):
-        return draft("profile", "diet" if word in DIETS else "relationship.status", f"Is no longer {word}", 0.8)
+    if word in DIETS | STATUS and clause.no_longer:
+        area = "diet" if word in DIETS else "relationship"
+        return draft("profile", (f"{area}.not", word), f"Is no longer {word}", 0.8)
+    role = role_of(clause.rest) if clause.no_longer and re.match(r"an? ", clause.rest) else None
+    if role:
+        return draft("profile", ("work.past", role), f"No longer works as {article(role)}", 0.8)
     forbidden = re.match(r"allowed to (?:eat|drink|have) (?P<what>[\w -]{2,30})$", object_of(clause.rest))
     return draft("profile", ("diet", forbidden["what"]), f"Is not {object_of(clause.rest)}", 0.85) if forbidden else []
 
@@ -235,10 +239,13 @@ def _medicine(clause: Clause, rest: str, said: date) -> list[Draft]:
 
 
 def _place(clause: Clause, rest: str, said: date) -> list[Draft]:
-    based = re.match(r"(?:based|living|located|residing)(?: here)? (?P<where>(?:in|near|outside) .+)", rest)
+    based = re.match(
+        r"(?:based|living|located|residing)(?: (?:here|just|right|now))* (?P<where>(?:in|near|outside) .+)", rest
+    )
     place = place_of(based["where"]) if based else None
-    if place:
-        return draft("profile", home_key(place), f"Lives in {place}", 0.9)
+    if place and based:
+        where = based["where"].split()[0]
+        return draft("profile", home_key(place), f"Lives {where} {place}", 0.9)
     return origin(rest) if rest.startswith("from ") else []
 
 

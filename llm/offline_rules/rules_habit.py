@@ -24,6 +24,12 @@ _HABIT_VERBS = word_set(
 _WEAK_HABIT = word_set("get go do take have start finish make use wear call buy watch meet work sleep order discuss")
 
 
+# "We play every weekend" does not say what.
+_NEEDS_OBJECT = word_set(
+    "play make use wear buy discuss get take call visit explore order choose book do have practice"
+)
+
+
 def habit(clause: Clause, said: date) -> list[Draft]:
     """I run every morning; I usually listen to jazz. Needs a frequency, else it is no habit."""
     if clause.negated or clause.verb not in _HABIT_VERBS or clause.tense not in {"present", "perfect_progressive"}:
@@ -59,6 +65,8 @@ def habit(clause: Clause, said: date) -> list[Draft]:
         if clause.verb != "spend"
         else bare
     )
+    if not object_of(bare) and clause.verb in _NEEDS_OBJECT:
+        return []
     name = f"{gerund(clause.verb)} {re.split(',', object_of(bare))[0] if bare else ''}"
     spent = re.search(r"\b(?P<what>[a-z]+ing\b(?: \w+){0,3})", phrase) if clause.verb == "spend" else None
     if clause.verb == "spend":
@@ -126,6 +134,7 @@ _HOBBY_VERBS = word_set(
 def hobby(clause: Clause, said: date) -> list[Draft]:
     """I knit; I sing in a choir; I collect vinyl records; I wear glasses: lasting without a frequency."""
     lasting = clause.tense == "perfect_progressive" and bool(re.search(r"\b(?:for|since) ", clause.rest))
+    lasting = lasting or (clause.verb == "wear" and clause.tense == "perfect") or _gathers_lately(clause)
     if clause.negated or (clause.tense != "present" and not lasting) or clause.subject != "I":
         return habit(clause, said)
     phrase = noun_phrase(clause.rest, max_words=8) if clause.rest else ""
@@ -134,7 +143,7 @@ def hobby(clause: Clause, said: date) -> list[Draft]:
             r"(?:glasses|hearing aids?|contact lenses|contacts|an? (?:hijab|kippah|pacemaker|insulin pump|prosthe\w+))",
             phrase,
         )
-        return draft("profile", ("health", phrase or ""), clause.predicate(phrase) if worn else None, 0.85)
+        return draft("profile", ("health", phrase or ""), f"Wears {phrase}" if worn else None, 0.85)
     together = (
         phrase
         and clause.verb in {"sing", "play", "dance", "row"}
@@ -162,6 +171,18 @@ def hobby(clause: Clause, said: date) -> list[Draft]:
         clause_name = re.sub(r"\s+(?:for|since) .*", "", phrase)
         return draft("profile", ("habit", f"{gerund(clause.verb)} {clause_name}"), clause.predicate(phrase), 0.8)
     return habit(clause, said)
+
+
+def _gathers_lately(clause: Clause) -> bool:
+    return clause.verb == "collect" and clause.tense in {"progressive", "perfect_progressive"}
+
+
+def teach_self(clause: Clause, said: date) -> list[Draft]:
+    """I am teaching myself Georgian: a way to learn."""
+    found = re.match(r"(?:myself|ourselves) (?P<what>.+)", clause.rest)
+    if not found or not clause.tense.endswith("progressive"):
+        return []
+    return learn(replace(clause, verb="learn", word="learning", rest=found["what"]), said)
 
 
 def support(clause: Clause, said: date) -> list[Draft]:
@@ -277,7 +298,7 @@ def speak(clause: Clause, said: date) -> list[Draft]:
     if clause.verb not in {"speak", "understand"} or (clause.tense != "present" and clause.modal != "can"):
         return []
     names = [word for word in re.findall(r"[\w-]+", clause.rest) if word.lower() in LANGUAGES]
-    verb = "Does not speak" if clause.negated else "Speaks"
+    verb = "No longer speaks" if clause.no_longer else "Does not speak" if clause.negated else "Speaks"
     amount = re.match(r"(?:only |just )?(a little|a bit of|some|fluent|basic)\b", clause.rest)
     spoken = [f"{amount[1].lower()} {names[0]}", *names[1:]] if amount and names else names
     return [
@@ -297,7 +318,7 @@ def learn(clause: Clause, said: date) -> list[Draft]:
         return []
     rest = re.sub(r"\s+(?:recently|lately|these days|now)\b", "", clause.rest)
     thing = noun_phrase(re.sub(r"^(?:about |some |more about |how (?=to ))", "", rest), max_words=7)
-    if not thing or FREQUENCY.match(thing) or re.match(r"(?:a )?(?:lot|new|so|from|what|many|much|the hard)\b", thing):
+    if not thing or FREQUENCY.match(thing) or re.match(r"(?:a )?(?:lot|so|from|what|many|much|the hard)\b", thing):
         return []
     name, words = skill(thing)
     lasting = re.search(r"\b(?:for|since) ", thing) and clause.tense == "perfect_progressive"

@@ -68,13 +68,11 @@ def live(clause: Clause, said: date) -> list[Draft]:
     since = f" ({when.label.replace('in ', 'since ', 1)})" if when and re.search(r"\bsince\b", clause.rest) else ""
     if place and (clause.tense == "formerly" or (clause.tense == "past" and not clause.negated)):
         return draft("profile", ("home", "past", place), f"Used to live in {place}", 0.75)
-    if place and clause.negated:
-        negation = (
-            "No longer lives"
-            if clause.no_longer or re.search(r"any ?more|any longer", clause.rest)
-            else "Does not live"
-        )
-        return draft("profile", home_key(place), f"{negation} in {place}", 0.8)
+    if place and clause.negated:  # never under the key of the home that she has
+        if clause.no_longer:
+            return draft("profile", ("home", "past", place), f"No longer lives in {place}", 0.8)
+        lives = clause.tense in {"present", "progressive"}
+        return draft("profile", ("home", "not", place), f"Does not live in {place}" if lives else None, 0.8)
     if place and clause.tense in {"present", "progressive", "perfect", "perfect_progressive"}:
         near = "near" if rest.lower().startswith("near") else "outside" if rest.lower().startswith("outside") else "in"
         return draft("profile", home_key(place), f"Lives {near} {place}{since}", 0.9)

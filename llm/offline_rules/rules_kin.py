@@ -64,8 +64,8 @@ def relative(clause: Clause, said: date, relation: re.Match[str], noun: str) -> 
     if distant or noun in {"ex", "ex-wife", "ex-husband"}:
         return []
     facet, phrase = _relative_facet(clause, said)
-    if not facet or not phrase:
-        return []
+    if not facet or not phrase:  # that there is such a relative is news
+        return draft("profile", key, f"Has {article(who)} called {name}", 0.75) if name and area != "friend" else []
     if facet == "work" and clause.verb == "be":
         person = f"{article(who)}, {name}," if name else article(who)
         return draft("profile", join(key, "work"), f"Has {person} who is {phrase}", 0.85)
@@ -74,6 +74,9 @@ def relative(clause: Clause, said: date, relation: re.Match[str], noun: str) -> 
         predicate = re.sub(r"^is\b", "are", predicate)
     elif clause.tense == "present" and (noun.endswith("s") or noun in {"children", "grandchildren"}):
         predicate = predicate.replace(third(clause.verb), clause.verb, 1).replace("does not", "do not", 1)
+    if clause.negated:  # under the key of what she is not, so that it never fills the place of what she is
+        denied = re.sub(r"^(?:allergic|intolerant) to ", "", phrase)
+        facet = facet if facet.startswith(("likes", "dislikes")) else join(facet, "not", slug(denied, words=3))
     return draft("profile", join(key, facet), f"Their {who} {name} {predicate}", 0.8)
 
 

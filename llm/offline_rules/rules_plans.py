@@ -48,6 +48,9 @@ def go(clause: Clause, said: date) -> list[Draft]:
     if clause.negated or clause.tense == "modal":
         return []
     planned = clause.tense in {"progressive", "future"}
+    if clause.tense == "present" and clause.verb in {"fly", "travel", "leave"}:  # "I fly to Osaka on 3 May"
+        _rest, ahead = timed(clause, said, future=True)
+        planned = ahead is not None and ahead.after > said
     rest, when = timed(clause, said, future=planned)
     rest = re.sub(r"^(?:back |out |off |away |on (?:a|an|vacation|holiday) )(?=to\b)", "", rest)
     where = re.match(

@@ -155,7 +155,20 @@ def _units(sentence: str) -> list[Draft]:
     return []
 
 
+_LIMIT = re.compile(
+    r"\b(?:under|within|below|at most|no more than|max(?:imum)?(?: of)?|up to|less than|fewer than) (?P<most>\d{1,4}"
+    r"|two|three|"
+    r"four|five|six|seven|eight|nine|ten|a hundred|one) (?P<unit>sentences?|words|lines?|paragraphs?|bullet points"
+    r"|bullets)\b",
+    re.IGNORECASE,
+)
+
+
 def _wish_of(tail: str) -> list[Draft]:
+    tail = re.sub(r"^keep (?:it|them|things)\b", "keep answers", tail, flags=re.IGNORECASE)
+    limit = _LIMIT.search(tail)
+    if limit and re.search(rf"\b{_REPLY}", tail, re.IGNORECASE):
+        return draft("profile", "answers.length", f"Wants answers {limit[0].lower()}", 0.9)
     if _THIS_ONE.search(tail):
         return []
     found: list[Draft] = []

@@ -39,21 +39,20 @@ def like(clause: Clause, said: date) -> list[Draft]:
         return []
     if clause.tense in {"progressive"} and not is_gerund(clause.rest.split(" ")[0].lower()):
         return []
-    return tastes(clause.rest, dislikes=dislikes)
+    return tastes(clause.rest, dislikes=dislikes, ended=clause.no_longer)
 
 
 _SOUNDS_VIOLENT = re.compile(r"(?:shooting|killing|hurting|hitting) (?:people|men|women|kids)", re.IGNORECASE)
 
 
-def tastes(rest: str, *, dislikes: bool = False) -> list[Draft]:
-    """Return a taste for each thing of an enumeration; "especially X" adds X."""
+def tastes(rest: str, *, dislikes: bool = False, ended: bool = False) -> list[Draft]:
+    """Return a taste for each thing of an enumeration; "especially X" adds X. `ended`: liked once, no longer."""
     more = re.search(r",?\s(?:especially|particularly|such as|like|including)\s+(?P<more>.+)$", rest)
-    things = items(rest) + (
-        items(more["more"])
-        if more and not more["more"].startswith(("when", "if", "on ", "in ", "after", "the ", "going"))
-        else []
-    )
-    kind, verb = ("dislikes", "Dislikes") if dislikes else ("likes", "Likes")
+    examples = more and not more["more"].startswith(("when", "if", "on ", "in ", "after", "the ", "going"))
+    of_what = rest[: more.start()] if more else ""
+    leans = re.search(r"\b(?:it|them|this|that)\b", of_what)  # "I like to wear it with things such as a belt"
+    things = items(rest) + (items(more["more"]) if more and examples and not leans else [])
+    kind, verb = ("dislikes", "No longer likes" if ended else "Dislikes") if dislikes else ("likes", "Likes")
     return [
         found
         for thing in things
@@ -162,19 +161,16 @@ def wanted(clause: Clause, said: date) -> list[Draft]:
 
 def eat(clause: Clause, said: date) -> list[Draft]:
     """I don't eat pork; I can't eat peanuts; I don't drink; I no longer smoke; I drink tea every morning."""
-    rest = re.sub(
-        r"\b(?:any ?more|any longer|at all|any|(?:too |that |very )?(?:much|many)|a lot of)\b\s*", "", clause.rest
-    ).strip(" ,")
+    rest = re.sub(r"\b(?:at all|any|(?:too |that |very )?(?:much|many)|a lot of)\b\s*", "", clause.rest).strip(" ,")
     if not clause.negated and clause.tense != "formerly":
         return habit(clause, said) if clause.verb != "smoke" or not rest else []
-    stopped = clause.no_longer or bool(re.search(r"any ?more|any longer", clause.rest))
     start = (
         "Used to"
         if clause.tense == "formerly"
         else "Cannot"
         if clause.modal == "can"
         else "No longer"
-        if stopped
+        if clause.no_longer
         else "Does not"
     )
     passing = re.search(r"\b(?:now|today|tonight|yet|and (?:drive|run|talk|sleep))\b", clause.rest)

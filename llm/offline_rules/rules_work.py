@@ -5,7 +5,7 @@ from datetime import date
 
 from llm.offline_rules.clauses import Clause
 from llm.offline_rules.drafts import Draft, article, draft, timed
-from llm.offline_rules.phrases import in_third_person, noun_phrase, object_of
+from llm.offline_rules.phrases import in_third_person, is_empty, noun_phrase, object_of
 from llm.offline_rules.words import FREQUENCY, JOB_ADJECTIVES_BAD, JOB_WORDS, WEEKDAYS
 
 
@@ -58,7 +58,7 @@ def employer_of(text: str) -> str | None:
     )
     if not named or words[0].lower() in WEEKDAYS:
         return None
-    return in_third_person(name)
+    return None if is_empty(name) else in_third_person(name)
 
 
 def work(clause: Clause, said: date) -> list[Draft]:
@@ -67,14 +67,13 @@ def work(clause: Clause, said: date) -> list[Draft]:
         return []
     rest = re.sub(r"^(?:full[- ]time|part[- ]time|there|here|remotely),? (?=as|at|for)", "", clause.rest)
     verb = {"past": "Worked", "formerly": "Used to work"}.get(
-        clause.tense, "No longer works" if clause.no_longer or re.search(r"any ?more", rest) else "Works"
+        clause.tense, "No longer works" if clause.no_longer else "Works"
     )
-    past = verb in {"Worked", "Used to work"}
-    if clause.negated and verb == "Works":
-        return (
-            draft("profile", "work.schedule", clause.predicate(noun_phrase(rest) or ""), 0.75)
-            if FREQUENCY.search(rest)
-            else []
+    past = verb != "Works"
+    if clause.negated and not clause.no_longer:
+        free = noun_phrase(rest) if FREQUENCY.search(rest) else None
+        return draft(
+            "profile", ("work.not", re.sub(r"^(?:on|in|at) ", "", rest)), free and clause.predicate(free), 0.75
         )
     found: list[Draft] = []
     role = re.search(r"\bas (?P<role>(?:an? |the |head |chief )?.+)", rest)
@@ -90,7 +89,7 @@ def work(clause: Clause, said: date) -> list[Draft]:
     if employer:
         found += draft(
             "profile",
-            ("work.past", employer) if past else "work.employer",
+            ("work.former_employer", employer) if past else "work.employer",
             f"{verb} at {employer}",
             0.9 if not past else 0.75,
         )

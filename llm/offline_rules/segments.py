@@ -42,7 +42,8 @@ _SHARED_SUBJECT = re.compile(
 _OPENERS = re.compile(
     r"^(?:(?:oh|well|yes|yeah|yep|nope|nah|ok|okay|alright|so|and|but|or|also|plus|then|hmm+|um+|uh|ah|wow|hey|hi|"
     r"hello|haha+|"
-    r"actually|honestly|basically|anyway|anyways|besides|personally|currently|recently|lately|nowadays|these days|"
+    r"actually|originally|honestly|basically|anyway|anyways|besides|personally|currently|recently|lately|nowadays"
+    r"|these days|"
     r"at the moment|right now|now|since|because|although|though|while|as|in fact|of course|for context|just fyi|"
     r"fyi|btw|by the way|"
     r"ps|p\.s\.|tl;dr|tldr|just so you know|just to let you know|for your information|for the record|as you know|as "
@@ -143,6 +144,8 @@ def rephrased(text: str) -> str:
         what = inverted["what"]
         proper = what.split()[0].lower() in NATIONALITIES | LANGUAGES
         return f"I love {what if proper else what[:1].lower() + what[1:]}{inverted['more'] or ''}"
+    text = re.sub(r"\b(my|our) ([\w-]+) of choice\b", r"\1 \2", text, flags=re.IGNORECASE)
+    text = re.sub(r"\bI (?:earn|make) (?:my|a) living (?:working )?as (?=an? )", "I work as ", text)
     text = re.sub(r"^one of my (?:\w+ )?(?:hobbies|passions|interests) is ", "I love ", text, flags=re.IGNORECASE)
     return re.sub(r"^as (an? [^,]{3,40}), (?=(?:I|my|we)\b)", r"I am \1; ", text, flags=re.IGNORECASE)
 
@@ -212,12 +215,22 @@ def _split(text: str) -> list[str]:
         before = text[start : boundary.start()]
         if boundary["link"] and re.search(r"\b(?:think|guess|believe|know|mean|sure|say|mention|feel|glad)$", before):
             continue  # "I think that I ..." is one clause; the opener is judged with it
-        if not (link == "that" and parts) and link not in {"if", "unless", "even if"}:
+        if not (link == "that" and parts) and _is_real(link, before):
             parts.append(before)
         start, link = boundary.end(), (boundary["link"] or "").lower()
-    if link not in {"if", "unless", "even if"}:
+    if _is_real(link, text[start:]):
         parts.append(text[start:])
     return parts
+
+
+_CONDITIONS = frozenset({"if", "unless", "even if"})
+_TIMES = frozenset({"before", "until", "till", "when", "whenever"})
+_NOT_YET = re.compile(r"(?:I|we) (?:am|are|turn|get|have|can|retire|finish|feel|go|reach)\b", re.IGNORECASE)
+
+
+def _is_real(link: str, clause: str) -> bool:
+    """Say whether a clause tells what is: not after "if", and not what is only to come ("before I am fifty")."""
+    return link not in _CONDITIONS and not (link in _TIMES and _NOT_YET.match(clause))
 
 
 def without_openers(text: str) -> tuple[str, str]:

@@ -36,7 +36,8 @@ FAMILY = word_set(
     "stepson stepdaughter stepmother stepfather stepmom stepdad stepbrother stepsister mother-in-law father-in-law "
     "sister-in-law brother-in-law son-in-law daughter-in-law twins twin grandson granddaughter grandchild "
     "grandchildren "
-    "newborn grandsons granddaughters grandmas grandpas brothers sisters sons daughters cousins nephews nieces "
+    "newborn boys girls grandsons granddaughters grandmas grandpas brothers sisters sons daughters cousins nephews "
+    "nieces "
     "grandkids godson goddaughter in-laws"
 )
 CIRCLE = word_set("friend roommate flatmate housemate neighbor neighbour buddy ex ex-wife ex-husband")
@@ -200,8 +201,31 @@ VAGUE = word_set(
     "recommendations sound look fact chat conversation conversations help day week today movie book story song music's "
     "experience characters plot ending scenery atmosphere all none some any much many more most well"
 )
+# Nouns that name a class of things; without a word that tells which, a fact about one is worth nothing.
+EMPTY_NOUNS = word_set(
+    "activity activities place places spot spots city cities town towns area areas region regions company companies "
+    "firm firms organization organisation organizations corporation employer industry sector field task tasks project "
+    "projects skill skills topic topics subject subjects event events experience experiences item items object objects "
+    "product products cuisine option options hobby hobbies interest interests role position group course courses "
+    "program programs habit habits detail details aspect aspects element elements feature features method methods "
+    "technique techniques style styles genre genres piece pieces category categories sort sorts kind kinds type types "
+    "matter matters situation situations issue issues content material materials information knowledge"
+)
+# Words before such a noun that do not tell which one is meant.
+EMPTY_MODIFIERS = word_set(
+    "a an the some any many several various different other another more most own good great nice interesting fun "
+    "exciting cool new small big large little local certain few lot lots of all sorts kinds types kind type really "
+    "very better best similar specific particular special current meaningful useful simple my our their your its this "
+    "these those such fresh unique"
+)
+# Verbs whose object is the whole news: "learning some skills" says no more than "some skills".
+EMPTY_VERBS = word_set(
+    "learn learning try trying do doing have having get getting take taking use using find finding know knowing "
+    "explore work working"
+)
 FREQUENCY = re.compile(
-    r"\b(?:(?:every|each) (?:single |other |second )?(?:day|morning|evening|afternoon|night|week|month|year|weekend|"
+    r"\b(?:\w+ (?:days|nights|mornings|evenings|afternoons|hours) (?:a|per|every) (?:day|week|month|year)|"
+    r"(?:every|each) (?:single |other |second )?(?:day|morning|evening|afternoon|night|week|month|year|weekend|"
     r"summer|winter|spring|autumn|fall|monday|tuesday|wednesday|thursday|friday|saturday|sunday|lunch|hour|"
     r"few \w+|\w+ (?:days|weeks|months|hours))|(?:once|twice|\w+ times|several times|a few times) (?:a|per|every) "
     r"(?:day|week|month|year)|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)days?(?:s)\b|(?:on )?weekends|"

@@ -30,7 +30,7 @@ def test_e04a_at_least_ninety_two_percent_of_the_good_facts_are_kept() -> None:
 
 
 @pytest.mark.parametrize("should_store", [True, False])
-@pytest.mark.parametrize("name", ["fresh", "second"])
+@pytest.mark.parametrize("name", ["fresh", "second", "third"])
 def test_e04a_later_rows_are_judged_like_the_corpora(name: str, should_store: bool) -> None:
     rows = [row for row in judged_rows(name) if row.should_store is should_store]
     print(name, report(rows))  # noqa: T201 (shown when the test fails, or with -s)
@@ -41,6 +41,9 @@ def test_e04a_later_rows_are_judged_like_the_corpora(name: str, should_store: bo
 def test_e04_only_the_listed_reasons_are_given() -> None:
     listed = {"malformed", "citation", "pii", "secret", "injection", "transcript", "ungrounded", "shape"}
     reasons = {
-        row.reason.split()[0] for name in ("junk", "good", "fresh", "second") for row in judged_rows(name) if row.reason
+        row.reason.split()[0]
+        for name in ("junk", "good", "fresh", "second", "third")
+        for row in judged_rows(name)
+        if row.reason
     }
     assert reasons <= listed

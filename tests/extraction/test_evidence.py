@@ -31,6 +31,8 @@ def rule(body: str, *said: str) -> str | None:
         ("Tiene un barco", "ojalá tuviera un barco"),
         ("Has kids", "we might have kids one day"),
         ("Owns a cabin", "hoping to buy a cabin"),
+        ("Studied law", "had I studied law I'd be rich"),
+        ("Has a greyhound", "someone told me I should get a greyhound"),
     ],
 )
 def test_e04a_what_is_only_imagined_or_wished_for_is_no_fact(body: str, said: str) -> None:
@@ -119,3 +121,34 @@ def test_twelve_long_messages_are_judged_in_time(name: str) -> None:
     started = time.process_time()
     find_doubt("Lives in Rome since 5 March 2026 with 3 cats", messages[:5], Heard(messages))
     assert time.process_time() - started < 6
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("Is allergic to milk", "I'm not allergic to milk after all"),
+        ("Their daughter is allergic to milk", "my daughter isn't allergic to milk"),
+        ("Is vegetarian", "I'm not vegetarian"),
+        ("Ist allergisch gegen Nüsse", "ich bin nicht allergisch gegen Nüsse"),
+    ],
+)
+def test_e04a_an_aversion_that_was_denied_is_no_fact(body: str, said: str) -> None:
+    assert rule(body, said) == "ungrounded polarity"
+
+
+def test_e04a_an_aversion_or_a_diet_that_stands_beside_a_denied_one_is_a_fact() -> None:
+    assert rule("Is vegan", "I'm vegan, not vegetarian") is None
+    assert rule("Is not allergic to milk", "I'm not allergic to milk") is None
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("Is baking a cake tonight", "convert 340 grams of flour to cups for the cake I'm baking tonight"),
+        ("Is waiting for the bus", "I'm waiting for the bus right now"),
+        ("Wants the header blue", "make the header blue and the table wide"),
+        ("Needs a rhyme for orange", "I need a rhyme for orange"),
+    ],
+)
+def test_e04a_what_is_over_within_the_day_is_no_fact(body: str, said: str) -> None:
+    assert rule(body, said) == "shape one_off"

@@ -105,6 +105,11 @@ def test_several_cited_messages_prove_together() -> None:
         ("Here is the email from my boss:\nWe move to Rome", ""),
         ("<blockquote>I live in Rome</blockquote>no", "no"),
         ("City: Porto\nJob: nurse", "City: Porto\nJob: nurse"),
+        ("ok? 'We stayed for four nights, I'm a wheelchair user and loved it', right", "ok?  right"),
+        ("The ad reads: I am a carpenter from Split", ""),
+        ("Shorten this review: I am a carpenter from Split", ""),
+        ("Remembered facts about the member:\n- Keeps bees\n- Has a cat\nstill true?", "still true?"),
+        ("What this person has told you in earlier conversations.\n- Keeps bees\n\nwhy?", "why?"),
     ],
 )
 def test_e04a_quoted_and_pasted_text_is_removed(text: str, own: str) -> None:
