@@ -8,6 +8,9 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Organization, User
 from agents.models import Agent
+from audit.models import AuditEvent
+from extraction.models import Run
+from jobs.models import Heartbeat
 
 
 class Deletion(models.Model):
@@ -63,6 +66,7 @@ class RetentionReport(models.Model):
     deleted = models.PositiveIntegerField(default=0)  # tombstones removed for good
     batches = models.PositiveIntegerField(default=0)
     waiting = models.JSONField(default=dict)  # due rows by kind that the limits, or locks, left for the next night
+    transcripts = models.PositiveIntegerField(default=0, db_default=0)  # conversations deleted by age (T04)
     wipes_done = models.PositiveIntegerField(default=0)
     wipes_pending = models.PositiveIntegerField(default=0)
 
@@ -99,3 +103,33 @@ class SupportAgent(Agent):
         default_permissions = ()
         verbose_name = _("agent")
         verbose_name_plural = _("agents")
+
+
+class SupportEvent(AuditEvent):
+    """An event of the audit log as support staff page through it."""
+
+    class Meta:
+        proxy = True
+        default_permissions = ()
+        verbose_name = _("audit event")
+        verbose_name_plural = _("audit events")
+
+
+class SupportRun(Run):
+    """An extraction run as support staff see it: counts and codes."""
+
+    class Meta:
+        proxy = True
+        default_permissions = ()
+        verbose_name = _("extraction run")
+        verbose_name_plural = _("extraction runs")
+
+
+class QueueHealth(Heartbeat):
+    """The page on the background work; it lists no row of its own."""
+
+    class Meta:
+        proxy = True
+        default_permissions = ()
+        verbose_name = _("background work")
+        verbose_name_plural = _("background work")
