@@ -10,7 +10,7 @@ from chat import api as chat_api
 from chat import views as chat_views
 from extraction import views as extraction_views
 from facts import views as facts_views
-from lifecycle import audit_pages, health
+from lifecycle import audit_pages, health, organization_pages, own_conversations
 from lifecycle import views as lifecycle_views
 
 AGENT = "agents/<slug:organization>/<slug:agent>"
@@ -35,6 +35,13 @@ urlpatterns = [
     path(f"{AGENT}/extraction/", extraction_views.extraction_page, name="extraction"),
     path(f"{AGENT}/extraction/turns/<uuid:turn>/", extraction_views.turn_line, name="extraction-turn"),
     path("audit/", audit_pages.audit, name="audit"),
+    path(
+        "organizations/<slug:organization>/transcripts/",
+        organization_pages.transcripts,
+        name="organization-transcripts",
+    ),
+    path("organizations/<slug:organization>/delete/", organization_pages.delete, name="organization-delete"),
+    path("settings/conversations/download/", own_conversations.download, name="conversations-download"),
     path(f"{AGENT}/delete/", lifecycle_views.delete, name="agent-delete"),
     path("admin/", admin.site.urls),
     path("healthz", health.healthz, name="healthz"),

@@ -44,6 +44,9 @@ fact          absent  404   404       403     404   404     404   404       404 
 organization  own     403   403       403     ok    404     404   404       403      404     login   login login
 organization  other   404   404       404     404   404     404   404       404      404     login   login login
 organization  absent  404   404       404     404   404     404   404       404      404     login   login login
+of-owner      own     404   404       404     404   404     404   404       404      404     login   login login
+of-owner      other   404   404       404     404   404     404   404       404      404     login   login login
+of-owner      absent  404   404       404     404   404     404   404       404      404     login   login login
 subject       own     ok    ok        ok      ok    ok      ok    ok        ok       ok      login   login login
 subject       other   404   404       404     404   ok      404   ok        404      404     login   login login
 subject       absent  404   404       404     404   ok      404   ok        404      404     login   login login
@@ -134,6 +137,9 @@ ROWS: Final[dict[str, Row]] = {
     "audit": page(GET="signed-in 200"),
     "audit organization": page(GET="organization 200", query={"organization": "{organization}"}),
     "audit subject": page(GET="subject 200", query={"subject": "{subject}"}),
+    "organization-transcripts": page(GET="organization 200", POST="organization 303", data={"days": "90"}),
+    "organization-delete": page(GET="of-owner 200", POST="of-owner 400"),
+    "conversations-download": page(GET="signed-in 200"),
     "healthz": anyone(others="everybody 200"),
     "readyz": anyone(others="everybody 503"),
     "v1-chat-completions": api(

@@ -17,7 +17,7 @@ from typing import Any, Final
 import pytest
 from django.contrib.auth.models import Permission
 from django.db import transaction
-from django.http import HttpResponse
+from django.http import HttpResponseBase
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
@@ -177,11 +177,12 @@ def filled(value: Any, parts: Mapping[str, str]) -> Any:
     return {key: filled(item, parts) for key, item in value.items()} if isinstance(value, Mapping) else value
 
 
-def ask(actor: Actor, method: str, route: str, row: Row, kind: str) -> HttpResponse:
+def ask(actor: Actor, method: str, route: str, row: Row, kind: str) -> HttpResponseBase:
     """Send one request; what a POST changes, the cookies too, is undone."""
     about_item = any(part in route for part in (":session>", ":turn>", ":fact>")) or "subject" in row.query
     parts = dict((actor.items if about_item else actor.agents)[kind])
-    if "organization" in row.query and kind == "absent":
+    of_organization = "<slug:organization>" in route and "<slug:agent>" not in route
+    if kind == "absent" and (of_organization or "organization" in row.query):
         parts["organization"] = "nothing"
     parts["object_id"] = parts["tenant" if "/organization/" in route else "user"]
     parts |= dict.fromkeys(("subject_id", "deletion_id"), parts["user"])
@@ -203,15 +204,15 @@ def ask(actor: Actor, method: str, route: str, row: Row, kind: str) -> HttpRespo
 
 def send(
     client: Client, method: str, path: str, body: str = "", content_type: str = FORM, *, query: Mapping[str, str]
-) -> HttpResponse:
+) -> HttpResponseBase:
     response: Any = client.generic(
         method, f"/{path}", body, content_type=content_type, query_params=dict(query) or None
     )
-    assert isinstance(response, HttpResponse)
+    assert isinstance(response, HttpResponseBase)
     return response
 
 
-def answer(response: HttpResponse) -> str:
+def answer(response: HttpResponseBase) -> str:
     to_sign_in = response.status_code == 302 and response["Location"].partition("?")[0] in SIGN_IN
     return "login" if to_sign_in and "next=" in response["Location"] else str(response.status_code)
 
