@@ -14,6 +14,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.models import Organization, User
 from accounts.requests import text_problem
@@ -145,14 +146,14 @@ class SubjectAdmin(SupportAdmin):
 class PersonAdmin(SubjectAdmin):
     kind = "user"
     list_display = ("email", "id", "created_at", "deleted_at")
-    search_help_text = "A whole e-mail address, or an id"
+    search_help_text = gettext_lazy("A whole e-mail address, or an id")
 
 
 @admin.register(SupportOrganization)
 class SupportOrganizationAdmin(SubjectAdmin):
     kind = "organization"
     list_display = ("slug", "name", "id", "created_at", "deleted_at")
-    search_help_text = "A whole slug, or an id"
+    search_help_text = gettext_lazy("A whole slug, or an id")
 
 
 @admin.register(SupportAgent)
@@ -160,9 +161,10 @@ class SupportAgentAdmin(SubjectAdmin):
     kind = "agent"
     list_display = ("public_name", "name", "id", "created_at", "deleted_at")
     list_select_related = ("organization",)
-    search_help_text = "A whole slug, or an id"
+    search_help_text = gettext_lazy("A whole slug, or an id")
 
 
+admin.site.site_header = admin.site.site_title = gettext_lazy("memoryproject administration")
 admin.site.register(Deletion, DeletionAdmin)
 admin.site.register(RetentionReport, RetentionReportAdmin)
 admin.site.register(SupportEvent, EventAdmin)

@@ -46,6 +46,7 @@ class SupportAdmin(ModelAdmin):
     paginator = BoundedPaginator
     list_per_page = 50
     show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER  # each would be a count over the table
     sortable_by = ()
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:

@@ -5,7 +5,7 @@ Each list pages through its newest rows by an index, filters only by fixed choic
 
 import uuid
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from django.contrib import admin
 from django.db.models import Q, QuerySet
@@ -23,11 +23,7 @@ from lifecycle.models import Deletion, PendingWipe
 from lifecycle.queue_health import look
 from lifecycle.receipts import receipt
 
-if TYPE_CHECKING:
-    Filter = admin.SimpleListFilter
-else:
-    Filter = admin.SimpleListFilter
-
+SUBJECT_PAGES: Final = {"user": "supportperson", "agent": "supportagent", "organization": "supportorganization"}
 LATELY: Final = timedelta(days=7)
 
 
@@ -74,7 +70,9 @@ class DeletionAdmin(SupportAdmin):
         except ValueError:
             raise Http404 from None
         wipe = PendingWipe.objects.filter(deletion=deletion).first()
-        return self._page(request, "deletion", _("Result of the deletion"), deletion=deletion, wipe=wipe)
+        of_subject = f"admin:lifecycle_{SUBJECT_PAGES[deletion.kind]}_change"
+        shown = {"deletion": deletion, "wipe": wipe, "subject_page": of_subject}
+        return self._page(request, "deletion", _("Result of the deletion"), **shown)
 
     def download(self, request: HttpRequest, deletion_id: uuid.UUID) -> HttpResponse:
         """Give the signed receipt as a file."""
@@ -105,7 +103,7 @@ class RetentionReportAdmin(SupportAdmin):
 class EventAdmin(SupportAdmin):
     """The audit log, newest first; what concerns one person or organization is found by its id."""
 
-    list_display = ("at", "action", "organization_id", "subject_user_id", "actor_id", "agent_id", "surface", "details")
+    list_display = ("at", "action", "organization_id", "subject_user_id", "actor_id", "details")
     fields = (
         "id",
         "at",
@@ -130,7 +128,7 @@ class EventAdmin(SupportAdmin):
         return _by_id(queryset, search_term, "organization_id", "subject_user_id", "actor_id"), False
 
 
-class RunFilter(Filter):
+class RunFilter(admin.SimpleListFilter):
     """The runs that somebody looks for when something is wrong; each choice has an index."""
 
     title = gettext_lazy("state")
@@ -157,10 +155,7 @@ class RunAdmin(SupportAdmin):
         "attempt",
         "outcomes",
         "refusals",
-        "model",
         "duration_ms",
-        "agent_id",
-        "user_id",
     )
     list_filter = (RunFilter,)
     fields = (

@@ -4,6 +4,8 @@ import uuid
 from typing import ClassVar
 
 from django.db import models
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Organization, User
@@ -74,6 +76,9 @@ class RetentionReport(models.Model):
         default_permissions = ()
         indexes: ClassVar = [models.Index(fields=["-started_at"], name="retention_report_newest")]
 
+    def __str__(self) -> str:
+        return date_format(timezone.localtime(self.started_at), "DATETIME_FORMAT")
+
 
 class SupportPerson(User):
     """A person as support staff find her."""
@@ -114,6 +119,9 @@ class SupportEvent(AuditEvent):
         verbose_name = _("audit event")
         verbose_name_plural = _("audit events")
 
+    def __str__(self) -> str:
+        return f"{self.action} ({self.pk})"
+
 
 class SupportRun(Run):
     """An extraction run as support staff see it: counts and codes."""
@@ -123,6 +131,9 @@ class SupportRun(Run):
         default_permissions = ()
         verbose_name = _("extraction run")
         verbose_name_plural = _("extraction runs")
+
+    def __str__(self) -> str:
+        return str(self.pk)
 
 
 class QueueHealth(Heartbeat):

@@ -25,8 +25,12 @@ from django.utils import timezone
 from accounts.models import Membership, User
 from accounts.services import remove_member
 from agents.models import Agent
+from audit.models import AuditEvent
+from audit.services import record
 from consent.scope import Scope
 from extraction import runs
+from extraction.models import Run
+from lifecycle.models import Deletion, RetentionReport
 from tests import factories
 from tests.permission_table import OBJECTS, POLICIES, ROWS, Row
 from tests.test_architecture import ROOT
@@ -34,6 +38,15 @@ from tests.test_architecture import ROOT
 pytestmark = pytest.mark.django_db
 REPORT: Final = ROOT / "reports" / "permission-matrix.md"
 FORM: Final = "application/x-www-form-urlencoded"
+ROWS_OF_ADMIN: Final = {  # what an admin page of a model is asked for; a person's id for any other
+    "organization": "tenant",
+    "supportorganization": "tenant",
+    "supportagent": "agent_id",
+    "deletion": "deletion",
+    "retentionreport": "report",
+    "supportrun": "run",
+    "supportevent": "event",
+}
 SIGN_IN: Final = ("/login/", "/admin/login/")
 
 
@@ -133,7 +146,12 @@ def _parts(user: User, agent: Agent) -> dict[str, str]:
         factories.grant(scope, user)
     session = factories.make_session(agent, user)
     turn, _message = factories.make_turn(session, "I live in Porto.")
-    runs.schedule(turn, now=timezone.now())
+    now = timezone.now()
+    run = runs.schedule(turn, now=now) or Run.objects.create(
+        organization_id=scope.organization_id, user=user, agent=agent, session=session, turn=turn, due_at=now
+    )
+    deletion = Deletion.objects.create(kind="user", subject_id=user.pk, memory_only=True, requested_at=now)
+    record("user.update", actor=user, subject_user_id=user.pk)
     return {
         "organization": agent.organization.slug,
         "agent": agent.slug,
@@ -143,13 +161,18 @@ def _parts(user: User, agent: Agent) -> dict[str, str]:
         "subject": str(user.pk),
         "user": str(user.pk),
         "tenant": str(agent.organization_id),
+        "agent_id": str(agent.pk),
+        "deletion": str(deletion.pk),
+        "report": str(RetentionReport.objects.create(asked_by="command", started_at=now).pk),
+        "run": str(run.pk),
+        "event": str(AuditEvent.objects.latest("pk").pk),
     }
 
 
 def _actor(who: str, client: Client, parts: Mapping[str, Mapping[str, str]]) -> Actor:
     own, nobody = (
         parts[who],
-        {name: str(uuid.uuid4()) for name in ("session", "turn", "fact", "subject", "user", "tenant")},
+        {name: str(uuid.uuid4()) for name in parts[who] if name not in ("organization", "agent")},
     )
     another = parts["colleague" if who in ("owner", "key", "anonymous") else "owner"]
     elsewhere = parts["owner" if who == "stranger" else "stranger"]
@@ -184,8 +207,8 @@ def ask(actor: Actor, method: str, route: str, row: Row, kind: str) -> HttpRespo
     of_organization = "<slug:organization>" in route and "<slug:agent>" not in route
     if kind == "absent" and (of_organization or "organization" in row.query):
         parts["organization"] = "nothing"
-    parts["object_id"] = parts["tenant" if "/organization/" in route else "user"]
-    parts |= dict.fromkeys(("subject_id", "deletion_id"), parts["user"])
+    kind_of_row = next((name for part, name in ROWS_OF_ADMIN.items() if f"/{part}/" in route), "user")
+    parts |= dict.fromkeys(("object_id", "subject_id", "deletion_id"), parts[kind_of_row])
     path = re.sub(r"<\w+:(\w+)>", lambda found: parts.get(found[1], "nothing"), route)
     path = path.replace("(?P<url>.*)$", "nothing/")
     path = re.sub(r"\(\?P<app_label>[^)]*\)/\$", "accounts/", path)

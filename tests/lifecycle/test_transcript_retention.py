@@ -158,6 +158,25 @@ def test_t04_two_runs_at_once_share_the_work(organization: Organization, agent: 
     assert sum(counts) == 10
 
 
+def test_t04_a_message_that_comes_in_while_the_night_runs_saves_its_session_or_is_not_found(
+    organization: Organization, agent: Agent, owner: User
+) -> None:
+    keep(organization, 1)
+    for _ in range(8):
+        session = aged(agent, owner, timedelta(days=2))
+
+        def speak(session: Session = session) -> Turn:
+            return begin_turn(session=session, speaker=owner, said=[Said("user", "Hello.", NOW)], now=NOW)
+
+        spoken, swept = together(speak, lambda: sweep(now=NOW))
+        assert not isinstance(swept, Exception)
+        if isinstance(spoken, Turn):
+            assert Message.objects.filter(session=session).count() == 3
+        else:
+            assert isinstance(spoken, Http404)
+            assert session.pk not in left()
+
+
 def test_t04_a_message_on_a_deleted_session_is_not_found(agent: Agent, owner: User) -> None:
     session = make_session(agent, owner)
     Session.objects.all().delete()
