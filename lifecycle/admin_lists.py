@@ -13,7 +13,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path
 from django.utils import timezone
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -71,7 +70,7 @@ class DeletionAdmin(SupportAdmin):
             raise Http404 from None
         wipe = PendingWipe.objects.filter(deletion=deletion).first()
         of_subject = f"admin:lifecycle_{SUBJECT_PAGES[deletion.kind]}_change"
-        shown = {"deletion": deletion, "wipe": wipe, "subject_page": of_subject}
+        shown: dict[str, Any] = {"deletion": deletion, "wipe": wipe, "subject_page": of_subject}
         return self._page(request, "deletion", _("Result of the deletion"), **shown)
 
     def download(self, request: HttpRequest, deletion_id: uuid.UUID) -> HttpResponse:
@@ -134,7 +133,7 @@ class RunFilter(admin.SimpleListFilter):
     title = gettext_lazy("state")
     parameter_name = "state"
 
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Promise]]:
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
         return [("open", gettext_lazy("Waiting or running")), ("failed", gettext_lazy("Failed in the last 7 days"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:

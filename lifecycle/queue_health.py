@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from django.conf import settings
 from django.db.models import Count, Max, Min, Q
+from django_q.conf import Conf
 from django_q.models import OrmQ, Schedule, Task
 
 from extraction.models import Run
@@ -89,7 +89,7 @@ def _queue(now: datetime) -> Queue:
         oldest_taken=Min("lock", filter=taken),
     )
     until = found["oldest_taken"]
-    taken_at = until - timedelta(seconds=settings.Q_CLUSTER["retry"]) if until else None
+    taken_at = until - timedelta(seconds=Conf.RETRY) if until else None
     return Queue(found["waiting"], _age(found["oldest_waiting"], now), found["taken"], _age(taken_at, now))
 
 

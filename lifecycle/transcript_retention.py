@@ -25,7 +25,7 @@ log = structlog.get_logger(__name__)
 
 TRANSCRIPTS: Final = "transcripts"  # in the report of what waits
 MOST: Final = 20_000  # sessions of one night
-BATCH: Final = 50  # sessions of one transaction; each brings its turns and messages
+BATCH: Final = 20  # sessions of one transaction, with their turns and messages: nobody waits long for its locks
 type Step = Callable[[int], object]
 
 
