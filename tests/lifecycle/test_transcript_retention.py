@@ -146,6 +146,32 @@ def test_t04_a_session_that_somebody_holds_is_skipped_and_counted(
     assert free.pk not in left()
 
 
+def test_t04_a_run_that_dies_after_a_batch_keeps_it_and_the_next_goes_on(
+    organization: Organization, agent: Agent, owner: User
+) -> None:
+    keep(organization, 1)
+    sessions = [aged(agent, owner, timedelta(days=days)) for days in (9, 8, 7)]
+
+    def die(_count: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sweep(now=NOW, batch=1, step=die)
+    assert left() == {session.pk for session in sessions[1:]}
+    assert AuditEvent.objects.filter(action="retention.transcripts").count() == 1
+    assert sweep(now=NOW).sessions == 2
+
+
+def test_t04_a_setting_that_is_taken_back_stops_the_night_at_once(
+    organization: Organization, agent: Agent, owner: User
+) -> None:
+    keep(organization, 1)
+    for days in (9, 8):
+        aged(agent, owner, timedelta(days=days))
+    assert sweep(now=NOW, batch=1, step=lambda _: keep(organization, None)).sessions == 1
+    assert Session.objects.count() == 1
+
+
 def test_t04_two_runs_at_once_share_the_work(organization: Organization, agent: Agent, owner: User) -> None:
     keep(organization, 1)
     for days in range(2, 12):
