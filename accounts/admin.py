@@ -77,7 +77,7 @@ def _by_superuser(request: HttpRequest) -> bool:
 class OrganizationAdmin(NoDelete):
     list_display = ("slug", "name", "created_at", "deleted_at")
     search_fields = ("slug", "name")
-    readonly_fields = ("slug", "created_at", "deleted_at")
+    readonly_fields = ("slug", "transcript_days", "created_at", "deleted_at")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

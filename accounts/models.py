@@ -2,12 +2,14 @@
 
 import uuid
 from datetime import datetime
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self
 
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
 from django.db import models
 from django.db.models.functions import Upper
 from django.utils.translation import gettext_lazy as _
+
+MAX_TRANSCRIPT_DAYS: Final = 3650  # ten years; who wants more keeps them
 
 
 class UserQuerySet(models.QuerySet["User"]):
@@ -80,6 +82,8 @@ class Organization(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     slug = models.SlugField(max_length=63)
     name = models.CharField(_("name"), max_length=120)
+    # Conversations are deleted so many days after the last thing said in them; null: they are kept (T04).
+    transcript_days = models.PositiveSmallIntegerField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
 
@@ -87,7 +91,12 @@ class Organization(models.Model):
         constraints: ClassVar = [
             models.UniqueConstraint(
                 fields=["slug"], name="organization_slug_live", condition=models.Q(deleted_at__isnull=True)
-            )
+            ),
+            models.CheckConstraint(
+                condition=models.Q(transcript_days__isnull=True)
+                | models.Q(transcript_days__gte=1, transcript_days__lte=MAX_TRANSCRIPT_DAYS),
+                name="organization_transcript_days",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -12,7 +12,7 @@ from django.contrib.auth.models import Permission
 from django.contrib.sessions.models import Session
 from django.db import transaction
 
-from accounts.models import ApiKey, Membership, Organization, User
+from accounts.models import MAX_TRANSCRIPT_DAYS, ApiKey, Membership, Organization, User
 from audit.services import record
 from screening.text import clean_text
 
@@ -35,6 +35,10 @@ class UnknownTimeZone(ValueError):
 
 class NotSuperuser(Exception):
     """Only a superuser gives or takes staff rights, or changes a superuser."""
+
+
+class TranscriptDays(ValueError):
+    """Conversations are kept for at least one day and at most ten years, or for good."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +262,24 @@ def soft_delete_organization(
         details={"api_keys": ended.api_keys},
     )
     return ended
+
+
+@transaction.atomic
+def set_transcript_days(*, organization: Organization, days: int | None, actor: User | None) -> bool:
+    """Let conversations be deleted `days` after the last thing said in them, or keep them (None); T04.
+
+    Returns whether that changed anything. Raises TranscriptDays below one day and above ten years.
+    """
+    if days is not None and not 1 <= days <= MAX_TRANSCRIPT_DAYS:
+        raise TranscriptDays
+    row = Organization.objects.select_for_update(no_key=True).get(pk=organization.pk)
+    if row.transcript_days == days:
+        return False
+    details = {"days": days, "before": row.transcript_days}  # null: kept
+    row.transcript_days = days
+    row.save(update_fields=["transcript_days"])
+    record("organization.set_transcripts", actor=actor, organization_id=row.pk, details=details)
+    return True
 
 
 @transaction.atomic

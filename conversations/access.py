@@ -7,7 +7,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.http import Http404
 
 from accounts.models import User
-from agents.access import agent_for
+from agents.access import agent_for, agents_for
 from agents.models import Agent
 from conversations.models import Participant, Session, SessionQuerySet
 
@@ -16,6 +16,14 @@ def sessions_for(user: User, agent: Agent) -> SessionQuerySet:
     """Return the live sessions with this agent that the user may read."""
     took_part = Participant.objects.filter(session=OuterRef("pk"), user=user)
     return Session.objects.live().filter(Q(created_by=user) | Exists(took_part), agent=agent)
+
+
+def all_sessions_for(user: User) -> SessionQuerySet:
+    """Return the live sessions that the user may read, with every agent that she may use."""
+    took_part = Participant.objects.filter(session=OuterRef("pk"), user=user)
+    return Session.objects.live().filter(
+        Q(created_by=user) | Exists(took_part), agent__in=agents_for(user).values("pk")
+    )
 
 
 def session_for(user: User, session_id: uuid.UUID) -> Session:

@@ -37,7 +37,8 @@ class Session(models.Model):
 
     class Meta:
         indexes: ClassVar = [
-            models.Index(fields=["organization", "agent", "created_by", "-last_activity_at"], name="session_by_scope")
+            models.Index(fields=["organization", "agent", "created_by", "-last_activity_at"], name="session_by_scope"),
+            models.Index(fields=["organization", "last_activity_at"], name="session_by_age"),  # T04
         ]
 
 

@@ -9,6 +9,7 @@ from typing import Final
 from django.db import transaction
 from django.db.models import OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
+from django.shortcuts import get_object_or_404
 
 from accounts.models import User
 from agents.models import Agent
@@ -123,10 +124,12 @@ def begin_turn(
 ) -> Turn:
     """Store what was said and a running turn. Raises SessionBusy while another turn of the session runs.
 
+    Raises Http404 when the session was deleted since the caller fetched it.
+
     `continues` is the digest of the transcript that the caller goes on from; when another one came in between,
     SessionMoved is raised.
     """
-    Session.objects.select_for_update(no_key=True).get(pk=session.pk)
+    get_object_or_404(Session.objects.select_for_update(no_key=True), pk=session.pk)
     _end_abandoned(session, now)
     if Turn.objects.filter(session=session, status=Turn.Status.RUNNING).exists():
         raise SessionBusy

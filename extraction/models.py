@@ -60,6 +60,7 @@ class Run(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["due_at"], name="run_open", condition=models.Q(state__in=["waiting", "running"])),
             models.Index(fields=["organization", "agent", "created_at"], name="run_by_agent"),
+            models.Index(fields=["-created_at"], name="run_newest"),
         ]
 
     @property

@@ -32,6 +32,7 @@ BEAT_EVERY: Final = 10.0  # seconds
 LOOK_EVERY: Final = 1.0  # seconds; a cluster that died leaves workers that go on, and they must not for long
 WEDGED_AFTER: Final = timedelta(seconds=60)
 START_WITHIN: Final = timedelta(seconds=120)  # on a busy machine a cluster takes long to load
+WORKER_SILENT_AFTER: Final = timedelta(seconds=60)  # without a beat for so long, pages and probes say so
 STOP_SECONDS: Final = 30.0
 _PR_SET_PDEATHSIG: Final = 1
 

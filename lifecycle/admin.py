@@ -4,32 +4,35 @@ Needs the permission `accounts.delete_subject` and no superuser flag. Must not r
 """
 
 import uuid
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
-from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.models import Organization, User
 from accounts.requests import text_problem
 from agents.models import Agent
 from encryption.ledger import LedgerError
 from facts.erasure import Subject, SubjectKind
+from lifecycle.admin_base import SupportAdmin
+from lifecycle.admin_lists import DeletionAdmin, EventAdmin, QueueAdmin, RetentionReportAdmin, RunAdmin
 from lifecycle.models import (
     Deletion,
-    PendingWipe,
+    QueueHealth,
     RetentionReport,
     SupportAgent,
+    SupportEvent,
     SupportOrganization,
     SupportPerson,
+    SupportRun,
 )
-from lifecycle.receipts import receipt
 from lifecycle.services import (
     MAX_REASON,
     AlreadyDeleted,
@@ -41,48 +44,7 @@ from lifecycle.services import (
 from lifecycle.support import confirmation, find_named, find_people, subject_page
 from screening.text import UnacceptableText, clean_text
 
-if TYPE_CHECKING:
-    ModelAdmin = admin.ModelAdmin[Any]
-else:
-    ModelAdmin = admin.ModelAdmin
-
-PERMISSION = "accounts.delete_subject"
 SURFACE = "admin"
-
-
-class SupportAdmin(ModelAdmin):
-    """Shows rows to who may delete subjects; offers no add, change, stock delete, bulk action or export."""
-
-    actions = None
-
-    def _allowed(self, request: HttpRequest) -> bool:
-        return request.user.is_active and request.user.is_staff and request.user.has_perm(PERMISSION)
-
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        return self._allowed(request)
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self._allowed(request)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def _page(
-        self, request: HttpRequest, template: str, title: str, *, status: int = 200, **shown: Any
-    ) -> HttpResponse:
-        context = {**self.admin_site.each_context(request), "title": title, "opts": self.opts, **shown}
-        return TemplateResponse(request, f"lifecycle/admin/{template}.html", context, status=status)
-
-    def _staff(self, request: HttpRequest) -> User:
-        if not isinstance(request.user, User) or not self._allowed(request):
-            raise PermissionDenied
-        return request.user
 
 
 class SubjectAdmin(SupportAdmin):
@@ -184,14 +146,14 @@ class SubjectAdmin(SupportAdmin):
 class PersonAdmin(SubjectAdmin):
     kind = "user"
     list_display = ("email", "id", "created_at", "deleted_at")
-    search_help_text = "A whole e-mail address, or an id"
+    search_help_text = gettext_lazy("A whole e-mail address, or an id")
 
 
 @admin.register(SupportOrganization)
 class SupportOrganizationAdmin(SubjectAdmin):
     kind = "organization"
     list_display = ("slug", "name", "id", "created_at", "deleted_at")
-    search_help_text = "A whole slug, or an id"
+    search_help_text = gettext_lazy("A whole slug, or an id")
 
 
 @admin.register(SupportAgent)
@@ -199,54 +161,12 @@ class SupportAgentAdmin(SubjectAdmin):
     kind = "agent"
     list_display = ("public_name", "name", "id", "created_at", "deleted_at")
     list_select_related = ("organization",)
-    search_help_text = "A whole slug, or an id"
+    search_help_text = gettext_lazy("A whole slug, or an id")
 
 
-@admin.register(Deletion)
-class DeletionAdmin(SupportAdmin):
-    """What became of each deletion, and its receipt."""
-
-    list_display = ("requested_at", "kind", "subject_id", "memory_only", "facts", "consents", "wiped_at")
-    list_filter = ("kind", "memory_only")
-    ordering = ("-requested_at",)
-
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.download)
-        return [path("<uuid:deletion_id>/receipt/", view, name="lifecycle_deletion_receipt"), *super().get_urls()]
-
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
-        """Show the result of a deletion."""
-        self._staff(request)
-        try:
-            deletion = get_object_or_404(Deletion, pk=uuid.UUID(object_id))
-        except ValueError:
-            raise Http404 from None
-        wipe = PendingWipe.objects.filter(deletion=deletion).first()
-        return self._page(request, "deletion", _("Result of the deletion"), deletion=deletion, wipe=wipe)
-
-    def download(self, request: HttpRequest, deletion_id: uuid.UUID) -> HttpResponse:
-        """Give the signed receipt as a file."""
-        self._staff(request)
-        text = receipt(get_object_or_404(Deletion, pk=deletion_id), now=timezone.now())
-        headers = {"Content-Disposition": f'attachment; filename="receipt-{deletion_id}.json"'}
-        return HttpResponse(text, content_type="application/json", headers=headers)
-
-
-@admin.register(RetentionReport)
-class RetentionReportAdmin(SupportAdmin):
-    """The nights: counts, and what waits."""
-
-    list_display = (
-        "started_at",
-        "finished_at",
-        "asked_by",
-        "expired",
-        "superseded",
-        "deleted",
-        "waiting",
-        "wipes_done",
-        "wipes_pending",
-    )
-    ordering = ("-started_at",)
+admin.site.site_header = admin.site.site_title = gettext_lazy("memoryproject administration")
+admin.site.register(Deletion, DeletionAdmin)
+admin.site.register(RetentionReport, RetentionReportAdmin)
+admin.site.register(SupportEvent, EventAdmin)
+admin.site.register(SupportRun, RunAdmin)
+admin.site.register(QueueHealth, QueueAdmin)

@@ -7,7 +7,6 @@ from typing import Final
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
@@ -21,11 +20,17 @@ from agents.models import Agent
 from audit.actions import GROUPS, sentence
 from audit.models import AuditEvent
 from conversations.surfaces import Surface
+from lifecycle.access import ADMINISTRATORS, organization_for
 
 PAGE: Final = 50
 SUPPORT: Final = "accounts.delete_subject"
-_ADMINS: Final = (Membership.Role.OWNER, Membership.Role.ADMIN)
-_SURFACES: Final = {**dict(Surface.choices), "memoryTab": gettext_lazy("Memory tab")}
+_SURFACES: Final = {
+    **dict(Surface.choices),
+    "memoryTab": gettext_lazy("Memory tab"),
+    "agentSettings": gettext_lazy("Agent settings"),
+    "organization": gettext_lazy("Organization settings"),
+    "admin": gettext_lazy("Administration"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +72,7 @@ def audit(request: MemberRequest) -> HttpResponse:
     """Show the newest events, filtered by `group` and below the id `before`."""
     administered = list(
         Organization.objects.filter(
-            pk__in=Membership.objects.filter(user=request.user, role__in=_ADMINS).values("organization"),
+            pk__in=Membership.objects.filter(user=request.user, role__in=ADMINISTRATORS).values("organization"),
             deleted_at__isnull=True,
         ).order_by("name", "id")
     )
@@ -101,7 +106,7 @@ def _view(request: MemberRequest) -> View:
     if (slug := request.GET.get("organization", "")) and "\x00" in slug:  # the database would refuse it
         raise Http404
     if slug:
-        organization = _administered(request.user, slug)
+        organization = organization_for(request.user, slug, ADMINISTRATORS)
         return View((events.filter(organization_id=organization.pk),), {"organization": slug}, organization)
     subject_id = request.user.pk
     if named := request.GET.get("subject"):
@@ -114,19 +119,6 @@ def _view(request: MemberRequest) -> View:
             raise Http404
     parts = (events.filter(subject_user_id=subject_id), events.filter(actor_id=subject_id))
     return View(parts, {"subject": str(subject_id)} if named else {}, subject_id=subject_id if named else None)
-
-
-def _administered(user: User, slug: str) -> Organization:
-    membership = (
-        Membership.objects.filter(user=user, organization__slug=slug, organization__deleted_at__isnull=True)
-        .select_related("organization")
-        .first()
-    )
-    if membership is None:
-        raise Http404
-    if membership.role not in _ADMINS:
-        raise PermissionDenied
-    return membership.organization
 
 
 # --- what is shown ----------------------------------------------------------------------------------------------------

@@ -1,8 +1,5 @@
 """`/healthz` and `/readyz`: alive, and in order; says what is wrong in words an operator can use."""
 
-from datetime import timedelta
-from typing import Final
-
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 from django.db.migrations.executor import MigrationExecutor
@@ -14,9 +11,7 @@ from encryption.keys import KeyringError
 from encryption.rotation import unopened
 from encryption.sources import load_source
 from jobs.models import Heartbeat
-from jobs.supervisor import BEAT
-
-WORKER_SILENT_AFTER: Final = timedelta(seconds=60)
+from jobs.supervisor import BEAT, WORKER_SILENT_AFTER
 
 
 def healthz(request: HttpRequest) -> JsonResponse:

@@ -4,10 +4,15 @@ import uuid
 from typing import ClassVar
 
 from django.db import models
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Organization, User
 from agents.models import Agent
+from audit.models import AuditEvent
+from extraction.models import Run
+from jobs.models import Heartbeat
 
 
 class Deletion(models.Model):
@@ -63,12 +68,16 @@ class RetentionReport(models.Model):
     deleted = models.PositiveIntegerField(default=0)  # tombstones removed for good
     batches = models.PositiveIntegerField(default=0)
     waiting = models.JSONField(default=dict)  # due rows by kind that the limits, or locks, left for the next night
+    transcripts = models.PositiveIntegerField(default=0, db_default=0)  # conversations deleted by age (T04)
     wipes_done = models.PositiveIntegerField(default=0)
     wipes_pending = models.PositiveIntegerField(default=0)
 
     class Meta:
         default_permissions = ()
         indexes: ClassVar = [models.Index(fields=["-started_at"], name="retention_report_newest")]
+
+    def __str__(self) -> str:
+        return date_format(timezone.localtime(self.started_at), "DATETIME_FORMAT")
 
 
 class SupportPerson(User):
@@ -99,3 +108,39 @@ class SupportAgent(Agent):
         default_permissions = ()
         verbose_name = _("agent")
         verbose_name_plural = _("agents")
+
+
+class SupportEvent(AuditEvent):
+    """An event of the audit log as support staff page through it."""
+
+    class Meta:
+        proxy = True
+        default_permissions = ()
+        verbose_name = _("audit event")
+        verbose_name_plural = _("audit events")
+
+    def __str__(self) -> str:
+        return f"{self.action} ({self.pk})"
+
+
+class SupportRun(Run):
+    """An extraction run as support staff see it: counts and codes."""
+
+    class Meta:
+        proxy = True
+        default_permissions = ()
+        verbose_name = _("extraction run")
+        verbose_name_plural = _("extraction runs")
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+
+class QueueHealth(Heartbeat):
+    """The page on the background work; it lists no row of its own."""
+
+    class Meta:
+        proxy = True
+        default_permissions = ()
+        verbose_name = _("background work")
+        verbose_name_plural = _("background work")

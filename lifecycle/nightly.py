@@ -1,4 +1,4 @@
-"""The nightly job and its schedule: retention, then pending wipes again, one report (R01, R02, R03)."""
+"""The nightly job and its schedule: pending wipes again, facts, old conversations, one report (R01–R03, T04)."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, time, timedelta
@@ -9,6 +9,7 @@ from django.utils import timezone
 from django_q.models import Schedule
 
 from facts.retention import DELETED, EXPIRED, SUPERSEDED, Limits, Step, sweep
+from lifecycle import transcript_retention
 from lifecycle.models import RetentionReport
 from lifecycle.services import retry_wipes
 
@@ -36,7 +37,8 @@ def run(
     swept = sweep(now=now, limits=limits, step=step)
     report.expired, report.superseded = swept.done[EXPIRED], swept.done[SUPERSEDED]
     report.deleted, report.batches = swept.done[DELETED], swept.batches
-    report.waiting = dict(swept.waiting)
+    aged = transcript_retention.sweep(now=now, step=step)
+    report.transcripts, report.waiting = aged.sessions, dict(swept.waiting + aged.waiting)
     report.finished_at = clock()
     report.save()
     return report

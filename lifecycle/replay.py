@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
 from django.utils import timezone
@@ -18,11 +18,10 @@ from conversations.surfaces import Surface
 from extraction import services as extraction
 from extraction.models import Run
 from jobs.models import Heartbeat
-from jobs.supervisor import BEAT
+from jobs.supervisor import BEAT, WORKER_SILENT_AFTER
 from lifecycle.transcripts import Exchange, FileMessage, exchanges, time_of
 from llm.client import ChatModel, ChatRequest, Chunk, Completion
 
-WORKER_SILENT_AFTER = timedelta(seconds=60)
 GIVE_UP_AFTER = 1800.0  # seconds without any run ending
 
 

@@ -9,6 +9,7 @@ from django.db.models import Count, Exists, Max, OuterRef, Q
 
 from accounts.models import ApiKey, Membership, Organization, User
 from agents.models import Agent
+from audit.actions import sentence
 from audit.models import AuditEvent
 from consent.models import Consent
 from conversations.models import Session
@@ -32,13 +33,24 @@ class MemoryCount:
 
 
 @dataclass(frozen=True, slots=True)
+class ConsentChange:
+    """When a member turned memory on or off, and for which agent; `agent` is an id where there is no such row."""
+
+    at: datetime
+    sentence: str
+    agent: str
+    surface: str
+
+
+@dataclass(frozen=True, slots=True)
 class SubjectPage:
     """A subject's page: nothing in it was written by a member, except names of organizations and agents."""
 
     memory: list[MemoryCount]
-    consent_events: list[AuditEvent]
+    consent_changes: list[ConsentChange]
     deletions: list[tuple[Deletion, PendingWipe | None]]
     last_activity: datetime | None
+    memberships: list[tuple[str, str]]  # of a person: the organization's slug, her role
     only_owner_of: list[str]
 
 
@@ -48,9 +60,10 @@ def subject_page(subject: Subject) -> SubjectPage:
     deletions = Deletion.objects.filter(kind=subject.kind, subject_id=subject.id).order_by("-requested_at")
     return SubjectPage(
         memory=_memory(subject),
-        consent_events=list(_consent_events(subject)),
+        consent_changes=_consent_changes(subject),
         deletions=[(deletion, pending.get(deletion.pk)) for deletion in deletions],
         last_activity=_last_activity(subject),
+        memberships=_memberships(subject.id) if subject.kind == "user" else [],
         only_owner_of=_only_owner_of(subject.id) if subject.kind == "user" else [],
     )
 
@@ -75,10 +88,24 @@ def _memory(subject: Subject) -> list[MemoryCount]:
     ]
 
 
-def _consent_events(subject: Subject) -> Any:
+def _consent_changes(subject: Subject) -> list[ConsentChange]:
     named = {"user": "subject_user_id", "agent": "agent_id", "organization": "organization_id"}[subject.kind]
-    events = AuditEvent.objects.filter(action__startswith="consent.", **{named: subject.id})
-    return events.only("at", "action", "agent_id", "organization_id", "surface").order_by("-id")[:HISTORY]
+    events = AuditEvent.objects.filter(action__startswith="consent.", **{named: subject.id}).newest(HISTORY)
+    agents = Agent.objects.select_related("organization").in_bulk({event.agent_id for event in events})
+    return [
+        ConsentChange(
+            event.at,
+            sentence(event.action),
+            agents[event.agent_id].public_name if event.agent_id in agents else str(event.agent_id),
+            event.surface,
+        )
+        for event in events
+    ]
+
+
+def _memberships(user_id: uuid.UUID) -> list[tuple[str, str]]:
+    held = Membership.objects.filter(user=user_id, organization__deleted_at=None).select_related("organization")
+    return [(row.organization.slug, row.get_role_display()) for row in held.order_by("organization__slug")]
 
 
 def _last_activity(subject: Subject) -> datetime | None:

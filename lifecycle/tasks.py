@@ -20,4 +20,10 @@ def nightly() -> None:
         log.error("nightly_crashed", exc_info=error)
         raise NightlyCrashed(type(error).__name__) from None
     waiting = sum(report.waiting.values())
-    log.info("nightly_done", deleted=report.deleted, waiting=waiting, wipes_pending=report.wipes_pending)
+    log.info(
+        "nightly_done",
+        deleted=report.deleted,
+        transcripts=report.transcripts,
+        waiting=waiting,
+        wipes_pending=report.wipes_pending,
+    )

@@ -12,7 +12,7 @@ from chat import guardrail_pages
 from chat import views as chat_views
 from extraction import views as extraction_views
 from facts import views as facts_views
-from lifecycle import audit_pages, health
+from lifecycle import audit_pages, health, organization_pages, own_conversations
 from lifecycle import views as lifecycle_views
 
 AGENT = "agents/<slug:organization>/<slug:agent>"
@@ -38,6 +38,13 @@ urlpatterns = [
     path(f"{AGENT}/extraction/turns/<uuid:turn>/", extraction_views.turn_line, name="extraction-turn"),
     path("organizations/<slug:organization>/guardrails/", guardrail_pages.guardrails, name="guardrails"),
     path("audit/", audit_pages.audit, name="audit"),
+    path(
+        "organizations/<slug:organization>/transcripts/",
+        organization_pages.transcripts,
+        name="organization-transcripts",
+    ),
+    path("organizations/<slug:organization>/delete/", organization_pages.delete, name="organization-delete"),
+    path("settings/conversations/download/", own_conversations.download, name="conversations-download"),
     path(f"{AGENT}/delete/", lifecycle_views.delete, name="agent-delete"),
     path("operator/providers/", provider_pages.provider_list, name="providers"),
     path("operator/providers/add/", provider_pages.provider_add, name="provider-add"),

@@ -46,6 +46,9 @@ organization  other   404   404       404     404   404     404   404       404 
 organization  absent  404   404       404     404   404     404   404       404      404     login   login login
 administrator own     404   404       404     ok    404     404   404       404      404     login   login login
 administrator other   404   404       404     404   404     404   404       404      404     login   login login
+of-owner      own     404   404       404     404   404     404   404       404      404     login   login login
+of-owner      other   404   404       404     404   404     404   404       404      404     login   login login
+of-owner      absent  404   404       404     404   404     404   404       404      404     login   login login
 subject       own     ok    ok        ok      ok    ok      ok    ok        ok       ok      login   login login
 subject       other   404   404       404     404   ok      404   ok        404      404     login   login login
 subject       absent  404   404       404     404   ok      404   ok        404      404     login   login login
@@ -58,6 +61,20 @@ api           absent  401   401       401     401   401     401   401       401 
 key           own     401   401       401     401   401     401   401       401      401     401     ok    401
 staff         own     login login     login   login ok      ok    ok        login    login   login   login login
 support       own     login login     login   login ok      403   ok        login    login   login   login login
+found         own     login login     login   login ok      403   ok        login    login   login   login login
+found         other   login login     login   login ok      403   ok        login    login   login   login login
+found         absent  login login     login   login 404     403   404       login    login   login   login login
+erasable      own     login login     login   login 403     403   403       login    login   login   login login
+erasable      other   login login     login   login ok      403   ok        login    login   login   login login
+erasable      absent  login login     login   login 404     403   404       login    login   login   login login
+row           own     login login     login   login ok      403   ok        login    login   login   login login
+row           other   login login     login   login ok      403   ok        login    login   login   login login
+row           absent  login login     login   login 302     403   302       login    login   login   login login
+unwritable    own     login login     login   login 403     403   403       login    login   login   login login
+unwritable    absent  login login     login   login 302     403   302       login    login   login   login login
+row-history   own     login login     login   login ok      403   ok        login    login   login   login login
+row-history   other   login login     login   login ok      403   ok        login    login   login   login login
+row-history   absent  login login     login   login 302     302   302       login    login   login   login login
 superuser     own     login login     login   login 403     403   ok        login    login   login   login login
 superuser     other   login login     login   login 403     403   ok        login    login   login   login login
 superuser     absent  login login     login   login 403     403   302       login    login   login   login login
@@ -152,6 +169,9 @@ ROWS: Final[dict[str, Row]] = {
     "provider": page(GET="operate 200", POST="operate 303", data=SERVER),
     "provider-test": page(POST="operate 200", data={"model": "stub-1"}),
     "provider-delete": page(GET="operate 200", POST="operate 303"),
+    "organization-transcripts": page(GET="organization 200", POST="organization 303", data={"days": "90"}),
+    "organization-delete": page(GET="of-owner 200", POST="of-owner 400"),
+    "conversations-download": page(GET="signed-in 200"),
     "healthz": anyone(others="everybody 200"),
     "readyz": anyone(others="everybody 503"),
     "v1-chat-completions": api(
@@ -174,13 +194,18 @@ ROWS: Final[dict[str, Row]] = {
     "admin/(?P<url>.*)$": admin("staff 404", objects=("own",)),
     "admin:lifecycle_*_changelist": admin("support 200"),
     "admin:lifecycle_*_add": admin("staff 403"),
-    "admin:lifecycle_*_delete": admin("staff 403", objects=("absent",)),
-    "admin:lifecycle_*_history": admin("staff 302", objects=("absent",)),
-    "admin:lifecycle_support*_change": admin("support 404", objects=("absent",)),
-    "admin:lifecycle_support*_erase*": admin("support 404", objects=("absent",)),
-    "admin:lifecycle_deletion_change": admin("support 404", objects=("absent",)),
-    "admin:lifecycle_deletion_receipt": admin("support 404", objects=("absent",)),
-    "admin:lifecycle_retentionreport_change": admin("support 302", objects=("absent",)),
+    "admin:lifecycle_*_delete": admin("staff 403"),
+    "admin:lifecycle_*_history": admin("row-history 200"),
+    "admin:lifecycle_support[aop][gre]*_change": admin("found 200"),
+    "admin:lifecycle_support[ao][gr]*_erase*": admin(GET="found 200", POST="found 400"),
+    "admin:lifecycle_supportperson_erase*": admin(GET="erasable 200", POST="erasable 400"),
+    "admin:lifecycle_deletion_change": admin("found 200"),
+    "admin:lifecycle_deletion_receipt": admin("found 200"),
+    "admin:lifecycle_retentionreport_change": admin(GET="row 200", POST="unwritable 403"),
+    "admin:lifecycle_supportevent_change": admin(GET="row 200", POST="unwritable 403"),
+    "admin:lifecycle_supportrun_change": admin(GET="row 200", POST="unwritable 403"),
+    "admin:lifecycle_queuehealth_change": admin("support 404"),  # one page, and no rows
+    "admin:lifecycle_queuehealth_history": admin("staff 302"),
     "admin:accounts_*_changelist": admin("superuser 200"),
     "admin:accounts_*_add": admin("staff 403"),
     "admin:accounts_*_delete": admin("staff 403"),

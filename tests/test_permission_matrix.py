@@ -17,7 +17,7 @@ from typing import Any, Final
 import pytest
 from django.contrib.auth.models import Permission
 from django.db import transaction
-from django.http import HttpResponse
+from django.http import HttpResponseBase
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
@@ -26,8 +26,12 @@ from accounts.models import Membership, User
 from accounts.services import remove_member
 from agents.models import Agent
 from agents.services import get_or_create_provider
+from audit.models import AuditEvent
+from audit.services import record
 from consent.scope import Scope
 from extraction import runs
+from extraction.models import Run
+from lifecycle.models import Deletion, RetentionReport
 from tests import factories
 from tests.permission_table import OBJECTS, POLICIES, ROWS, Row
 from tests.test_architecture import ROOT
@@ -35,6 +39,15 @@ from tests.test_architecture import ROOT
 pytestmark = pytest.mark.django_db
 REPORT: Final = ROOT / "reports" / "permission-matrix.md"
 FORM: Final = "application/x-www-form-urlencoded"
+ROWS_OF_ADMIN: Final = {  # what an admin page of a model is asked for; a person's id for any other
+    "organization": "tenant",
+    "supportorganization": "tenant",
+    "supportagent": "agent_id",
+    "deletion": "deletion",
+    "retentionreport": "report",
+    "supportrun": "run",
+    "supportevent": "event",
+}
 SIGN_IN: Final = ("/login/", "/admin/login/")
 
 
@@ -134,7 +147,12 @@ def _parts(user: User, agent: Agent) -> dict[str, str]:
         factories.grant(scope, user)
     session = factories.make_session(agent, user)
     turn, _message = factories.make_turn(session, "I live in Porto.")
-    runs.schedule(turn, now=timezone.now())
+    now = timezone.now()
+    run = runs.schedule(turn, now=now) or Run.objects.create(
+        organization_id=scope.organization_id, user=user, agent=agent, session=session, turn=turn, due_at=now
+    )
+    deletion = Deletion.objects.create(kind="user", subject_id=user.pk, memory_only=True, requested_at=now)
+    record("user.update", actor=user, subject_user_id=user.pk)
     return {
         "organization": agent.organization.slug,
         "agent": agent.slug,
@@ -145,13 +163,18 @@ def _parts(user: User, agent: Agent) -> dict[str, str]:
         "provider": str(get_or_create_provider(kind="openai", base_url="http://127.0.0.1:9/v1", actor=None).pk),
         "user": str(user.pk),
         "tenant": str(agent.organization_id),
+        "agent_id": str(agent.pk),
+        "deletion": str(deletion.pk),
+        "report": str(RetentionReport.objects.create(asked_by="command", started_at=now).pk),
+        "run": str(run.pk),
+        "event": str(AuditEvent.objects.latest("pk").pk),
     }
 
 
 def _actor(who: str, client: Client, parts: Mapping[str, Mapping[str, str]]) -> Actor:
     own, nobody = (
         parts[who],
-        {name: str(uuid.uuid4()) for name in ("session", "turn", "fact", "subject", "user", "tenant", "provider")},
+        {name: str(uuid.uuid4()) for name in parts[who] if name not in ("organization", "agent")},
     )
     another = parts["colleague" if who in ("owner", "key", "anonymous") else "owner"]
     elsewhere = parts["owner" if who == "stranger" else "stranger"]
@@ -179,14 +202,15 @@ def filled(value: Any, parts: Mapping[str, str]) -> Any:
     return {key: filled(item, parts) for key, item in value.items()} if isinstance(value, Mapping) else value
 
 
-def ask(actor: Actor, method: str, route: str, row: Row, kind: str) -> HttpResponse:
+def ask(actor: Actor, method: str, route: str, row: Row, kind: str) -> HttpResponseBase:
     """Send one request; what a POST changes, the cookies too, is undone."""
     about_item = any(part in route for part in (":session>", ":turn>", ":fact>")) or "subject" in row.query
     parts = dict((actor.items if about_item else actor.agents)[kind])
-    if "organization" in row.query and kind == "absent":
+    of_organization = "<slug:organization>" in route and "<slug:agent>" not in route
+    if kind == "absent" and (of_organization or "organization" in row.query):
         parts["organization"] = "nothing"
-    parts["object_id"] = parts["tenant" if "/organization/" in route else "user"]
-    parts |= dict.fromkeys(("subject_id", "deletion_id"), parts["user"])
+    kind_of_row = next((name for part, name in ROWS_OF_ADMIN.items() if f"/{part}/" in route), "user")
+    parts |= dict.fromkeys(("object_id", "subject_id", "deletion_id"), parts[kind_of_row])
     path = re.sub(r"<\w+:(\w+)>", lambda found: parts.get(found[1], "nothing"), route)
     path = path.replace("(?P<url>.*)$", "nothing/")
     path = re.sub(r"\(\?P<app_label>[^)]*\)/\$", "accounts/", path)
@@ -205,15 +229,15 @@ def ask(actor: Actor, method: str, route: str, row: Row, kind: str) -> HttpRespo
 
 def send(
     client: Client, method: str, path: str, body: str = "", content_type: str = FORM, *, query: Mapping[str, str]
-) -> HttpResponse:
+) -> HttpResponseBase:
     response: Any = client.generic(
         method, f"/{path}", body, content_type=content_type, query_params=dict(query) or None
     )
-    assert isinstance(response, HttpResponse)
+    assert isinstance(response, HttpResponseBase)
     return response
 
 
-def answer(response: HttpResponse) -> str:
+def answer(response: HttpResponseBase) -> str:
     to_sign_in = response.status_code == 302 and response["Location"].partition("?")[0] in SIGN_IN
     return "login" if to_sign_in and "next=" in response["Location"] else str(response.status_code)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.contrib.sessions.models import Session as SignIn
 from django.db import connection, transaction
 from django.test import Client
@@ -190,6 +191,22 @@ def test_r03_when_the_wipe_fails_the_subject_is_deleted_and_nobody_is_served(
     found = dict(findings())
     assert any("deleted" in line for line in found["orphans"])
     assert "1 wipes of deleted subjects or of their memory are not done" in found["backlog"]
+
+
+def test_r03_leftovers_of_a_failed_wipe_are_counted_in_the_admin_and_shown_to_nobody(
+    failing: Callable[[int], None], full: Scope, owner: User, support: User, client_for: ClientFor
+) -> None:
+    support.user_permissions.add(Permission.objects.get(codename="delete_subject"))
+    failing(3)
+    done = delete_user(user=owner, actor=support, now=NOW)
+    staff = client_for(support)
+    for page in (f"supportperson/{owner.pk}/change/", f"deletion/{done.pk}/change/", "queuehealth/", "supportevent/"):
+        text = staff.get(f"/admin/lifecycle/{page}").content.decode()
+        assert "Porto" not in text
+        assert "key.active" not in text
+    text = staff.get(f"/admin/lifecycle/supportperson/{owner.pk}/change/").content.decode()
+    assert "the wipe waits after 1 attempt" in text
+    assert PendingWipe.objects.get().error_code in text
 
 
 def test_r03_the_nightly_job_tries_again_until_nothing_is_left(

@@ -108,6 +108,7 @@ def test_r01_an_exception_leaves_the_task_without_its_text(
 def test_r01_a_dry_run_says_what_is_due_and_changes_nothing(over: Scope) -> None:
     assert retention("--dry-run").splitlines() == [
         "Due: expired 1, deleted 2. Within the limits: 3.",
+        "Conversations due: 0.",
         "Pending wipes: 0. Nothing was changed.",
     ]
     assert Fact.objects.count() == 3
@@ -117,8 +118,9 @@ def test_r01_a_dry_run_says_what_is_due_and_changes_nothing(over: Scope) -> None
 def test_r01_the_command_prints_the_report(over: Scope) -> None:
     lines = retention("--limit", "2").splitlines()
     assert lines[0] == "Due: expired 1, deleted 2. Within the limits: 2."
-    assert lines[1] == "Done: expired 1, deleted 1, in 2 batches. Waiting: deleted 1."
-    assert lines[2] == "Wipes done: 0. Wipes pending: 0."
+    assert lines[2] == "Done: expired 1, deleted 1, in 2 batches. Waiting: deleted 1."
+    assert lines[3] == "Conversations deleted: 0. Waiting: 0."
+    assert lines[4] == "Wipes done: 0. Wipes pending: 0."
     assert RetentionReport.objects.get().waiting == {"deleted": 1}
     assert "Waiting: none" in retention()
 

@@ -100,7 +100,9 @@ def test_r04_a_subject_s_page_has_counts_history_and_activity_and_no_text(
     (count,) = answer.context["page"].memory
     assert (count.organization, count.agent) == ("acme", "guide")
     assert (count.live, count.superseded, count.tombstones, count.consents) == (2, 1, 1, 1)
-    assert "consent.grant" in text
+    (change,) = answer.context["page"].consent_changes
+    assert (change.sentence, change.agent) == ("Memory was turned on for an agent.", "acme/guide")
+    assert ("acme (Member)" in text) == (kind == "user")
     assert "3 attempts" in text
     assert answer.context["page"].last_activity is not None
     sealed = [bytes(fact.sealed).hex() for fact in Fact.objects.all()]
@@ -132,7 +134,7 @@ def test_r04_a_deletion_is_confirmed_in_writing_with_a_reason_and_shows_its_resu
     action = f"{kind}.delete" if what == "erase" else "memory.delete"
     event = AuditEvent.objects.get(action=action)
     assert (event.actor_id, event.reason, event.surface) == (support.pk, "T-1", "admin")
-    assert client.get(answer["Location"]).status_code == 200
+    assert address(kind, subject) in client.get(answer["Location"]).content.decode()
     file = client.get(reverse("admin:lifecycle_deletion_receipt", args=[deletion.pk]))
     assert "attachment" in file["Content-Disposition"]
     assert verify(file.content.decode())["removed"]["facts"] == 4

@@ -10,12 +10,13 @@ from tqdm import tqdm
 from facts.retention import KINDS, Limits, survey
 from lifecycle import nightly
 from lifecycle.models import PendingWipe
+from lifecycle.transcript_retention import MOST, TRANSCRIPTS, count_due
 
 LIMITS = Limits()
 
 
 class Command(BaseCommand):
-    help = "Tombstone facts that are over, delete tombstones of 180 days, and try pending wipes again."
+    help = "Tombstone facts that are over, delete old tombstones and conversations, try pending wipes again."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--dry-run", action="store_true", help="say what is due and change nothing")
@@ -30,13 +31,18 @@ class Command(BaseCommand):
         now = timezone.now()
         found = survey(now=now, limits=limits)
         self.stdout.write(f"Due: {_counts(found.due)}. Within the limits: {found.within_limits}.")
+        conversations = count_due(now=now)
+        self.stdout.write(f"Conversations due: {conversations}.")
         if options["dry_run"]:
             self.stdout.write(f"Pending wipes: {PendingWipe.objects.count()}. Nothing was changed.")
             return
-        with tqdm(total=found.within_limits, desc="Facts", unit="row", disable=None) as bar:
+        total = found.within_limits + min(conversations, MOST)
+        with tqdm(total=total, desc="Retention", unit="row", disable=None) as bar:
             report = nightly.run(now=now, asked_by="command", limits=limits, step=bar.update)
         done = {"expired": report.expired, "superseded": report.superseded, "deleted": report.deleted}
         self.stdout.write(f"Done: {_counts(done)}, in {report.batches} batches. Waiting: {_counts(report.waiting)}.")
+        old = report.waiting.get(TRANSCRIPTS, 0)
+        self.stdout.write(f"Conversations deleted: {report.transcripts}. Waiting: {old}.")
         self.stdout.write(f"Wipes done: {report.wipes_done}. Wipes pending: {report.wipes_pending}.")
         if report.wipes_pending:
             raise CommandError("Some wipes could not be done; the log says why, and the next run tries again.")

@@ -1,0 +1,52 @@
+"""A member's own conversations as JSON lines (T04): what she may open in the web, and no fact (F12)."""
+
+import json
+import uuid
+from collections.abc import Iterable, Iterator
+from datetime import UTC
+from typing import Any, Final
+
+from accounts.models import User
+from audit.services import record
+from conversations.access import all_sessions_for
+from conversations.models import Message, Session, Turn
+
+PAGE: Final = 500  # messages fetched at once; nothing stays open in the database while a slow client reads
+
+
+def export_conversations(user: User) -> Iterator[str]:
+    """Record the download and return its lines, oldest session first; each is one message, as `replay` reads it."""
+    sessions = list(all_sessions_for(user).order_by("created_at", "pk").select_related("agent__organization"))
+    record("conversation.download", actor=user, subject_user_id=user.pk, details={"sessions": len(sessions)})
+    return _lines(sessions, user.pk)
+
+
+def _lines(sessions: Iterable[Session], user_id: uuid.UUID) -> Iterator[str]:
+    for session in sessions:
+        for message in _messages(session):
+            yield json.dumps(_entry(session, message, user_id), ensure_ascii=False) + "\n"
+
+
+def _messages(session: Session) -> Iterator[Message]:
+    stored = Message.objects.filter(organization=session.organization_id, session=session).order_by("position")
+    position, more = -1, True
+    while more:
+        page = list(stored.filter(position__gt=position).select_related("turn")[:PAGE])
+        yield from page
+        more = len(page) == PAGE
+        position = page[-1].position if page else position
+
+
+def _entry(session: Session, message: Message, user_id: uuid.UUID) -> dict[str, Any]:
+    """Return one message; a reply that was withheld from her on the page is withheld here."""
+    withheld = message.turn.status == Turn.Status.OUTPUT_RESTRICTED and message.role == Message.Role.ASSISTANT
+    return {
+        "session": str(session.pk),
+        "agent": session.agent.public_name,
+        "surface": session.surface,
+        "role": message.role,
+        "mine": message.speaker_id == user_id,
+        "content": "" if withheld else message.content,
+        "at": message.at.astimezone(UTC).isoformat(),
+        "turn": message.turn.status,
+    }

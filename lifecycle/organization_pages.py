@@ -1,0 +1,112 @@
+"""An organization's pages on how long conversations are kept (T04) and on its deletion (R03); decides nothing else."""
+
+from typing import Final
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods
+
+from accounts.models import MAX_TRANSCRIPT_DAYS, Organization
+from accounts.requests import MemberRequest
+from accounts.services import TranscriptDays, set_transcript_days
+from encryption.ledger import LedgerError
+from lifecycle.access import ADMINISTRATORS, OWNERS, organization_for
+from lifecycle.services import AlreadyDeleted, delete_organization
+from lifecycle.support import confirmation
+from lifecycle.transcript_retention import sessions_due
+
+SURFACE: Final = "organization"
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def transcripts(request: MemberRequest, organization: str) -> HttpResponse:
+    """Show and set after how many days conversations are deleted; empty keeps them. For owners and administrators."""
+    row = organization_for(request.user, organization, ADMINISTRATORS)
+    typed, problem, status = "" if row.transcript_days is None else str(row.transcript_days), "", 200
+    if request.method == "POST":
+        typed = request.POST.get("days", "")
+        try:
+            set_transcript_days(organization=row, days=_days(typed), actor=request.user)
+        except TranscriptDays:
+            problem, status = (
+                _("Type a whole number of days from 1 to {most}, or leave the field empty.").format(
+                    most=MAX_TRANSCRIPT_DAYS
+                ),
+                400,
+            )
+        else:
+            row.refresh_from_db(fields=["transcript_days"])
+            messages.success(request, _saved(row))
+            return HttpResponseRedirect(reverse("organization-transcripts", args=[row.slug]), status=303)
+    shown = {"organization": row, "typed": typed, "problem": problem, "most": MAX_TRANSCRIPT_DAYS}
+    shown["due"] = sessions_due(row, now=timezone.now()).count()
+    shown["owns"] = _owns(request, row)
+    return render(request, "lifecycle/transcripts.html", shown, status=status)
+
+
+def _days(typed: str) -> int | None:
+    """Return the typed number, None for nothing. Raises TranscriptDays for what is no number."""
+    typed = typed.strip()
+    if not typed:
+        return None
+    if not (typed.isascii() and typed.isdigit() and len(typed) <= len(str(MAX_TRANSCRIPT_DAYS))):
+        raise TranscriptDays
+    return int(typed)
+
+
+def _saved(row: Organization) -> str:
+    due = sessions_due(row, now=timezone.now()).count()
+    if row.transcript_days is None:
+        return _("Saved. Conversations are kept.")
+    if not due:
+        return _("Saved. No conversation is that old now.")
+    return ngettext(
+        "Saved. {due} conversation is that old now and is deleted tonight, unless you change this back before.",
+        "Saved. {due} conversations are that old now and are deleted tonight, unless you change this back before.",
+        due,
+    ).format(due=due)
+
+
+def _owns(request: MemberRequest, row: Organization) -> bool:
+    try:
+        organization_for(request.user, row.slug, OWNERS)
+    except PermissionDenied:
+        return False
+    return True
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: MemberRequest, organization: str) -> HttpResponse:
+    """Say what goes and what stays, ask for the slug, then delete the organization. Nobody but an owner finds it."""
+    try:
+        row = organization_for(request.user, organization, OWNERS)
+    except PermissionDenied:
+        raise Http404 from None
+    wanted, typed, problem, status = confirmation(row), request.POST.get("typed", ""), "", 200
+    if request.method == "POST":
+        if typed.strip().casefold() != wanted.casefold():
+            problem, status = _("What you typed is not “{name}”. Nothing was deleted.").format(name=wanted), 400
+        else:
+            try:
+                delete_organization(organization=row, actor=request.user, surface=SURFACE, now=timezone.now())
+            except AlreadyDeleted:
+                raise Http404 from None
+            except LedgerError:
+                problem, status = (
+                    _("The organization cannot be deleted now. Nothing was deleted. Tell your operator."),
+                    503,
+                )
+            else:
+                messages.success(request, _("{name} is deleted, and its keys are destroyed.").format(name=row.name))
+                return HttpResponseRedirect(reverse("agents"), status=303)
+    shown = {"organization": row, "wanted": wanted, "typed": typed, "problem": problem}
+    return render(request, "lifecycle/organization_delete.html", shown, status=status)

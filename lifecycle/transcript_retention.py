@@ -1,0 +1,105 @@
+"""Deletes conversations that are older than their organization keeps them (T04); must not touch facts.
+
+An organization's oldest go first, in small transactions that skip what somebody holds, so that a run may be killed
+anywhere and two at once share the work. What quotes a message by its id, such as a fact, says then that it was removed.
+"""
+
+import uuid
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import structlog
+from django.db import DatabaseError, transaction
+from django.db.models import Exists, OuterRef
+
+from accounts.models import Organization
+from audit.services import record
+from conversations.models import Session, SessionQuerySet, Turn
+from conversations.services import ABANDONED_AFTER
+from extraction.models import Run
+
+log = structlog.get_logger(__name__)
+
+TRANSCRIPTS: Final = "transcripts"  # in the report of what waits
+MOST: Final = 20_000  # sessions of one night
+BATCH: Final = 20  # sessions of one transaction, with their turns and messages: nobody waits long for its locks
+type Step = Callable[[int], object]
+
+
+@dataclass(slots=True)
+class Aged:
+    """Sessions that a run deleted, and those that are due and wait for the next night."""
+
+    sessions: int = 0
+    waiting: Counter[str] = field(default_factory=Counter)
+
+
+def sessions_due(organization: Organization, *, now: datetime) -> SessionQuerySet:
+    """Return an organization's sessions in which nothing was said for longer than it keeps them, oldest first.
+
+    Days have 24 hours, in UTC. A session in which a turn or an extraction is under way is not due.
+    """
+    if organization.transcript_days is None:
+        return Session.objects.none()
+    until = now.astimezone(UTC) - timedelta(days=organization.transcript_days)
+    running = Turn.objects.filter(session=OuterRef("pk"), status=Turn.Status.RUNNING)
+    extracting = Run.objects.filter(session=OuterRef("pk"), state=Run.State.RUNNING, lease_until__gt=now)
+    old = Session.objects.filter(organization=organization, last_activity_at__lte=until)
+    free = old.exclude(Exists(running.filter(created_at__gt=now - ABANDONED_AFTER))).exclude(Exists(extracting))
+    return free.order_by("last_activity_at", "pk")
+
+
+def sweep(*, now: datetime, limit: int = MOST, batch: int = BATCH, step: Step = lambda _: None) -> Aged:
+    """Delete what is due at `now`, at most `limit` sessions; `step` is told the size of each batch after its commit.
+
+    Organizations take turns, a batch each, the one with the oldest session first, so that none starves another. A batch
+    that the database refuses ends the turn of that organization until the next night. Call it outside a transaction.
+    """
+    outcome, turns = Aged(), deque(_organizations(now))
+    while turns and outcome.sessions < limit:
+        organization, size = turns.popleft(), min(batch, limit - outcome.sessions)
+        count = _try_batch(organization.pk, size, now)
+        if count == size:
+            turns.append(organization)
+        if count:
+            outcome.sessions += count
+            step(count)
+    if count := count_due(now=now):
+        outcome.waiting[TRANSCRIPTS] = count
+    return outcome
+
+
+def count_due(*, now: datetime) -> int:
+    """Return how many sessions are due at `now`, in all."""
+    return sum(sessions_due(organization, now=now).count() for organization in _organizations(now))
+
+
+def _organizations(now: datetime) -> list[Organization]:
+    """Return the organizations with a limit, deleted ones too: what they asked for holds. The oldest session first."""
+    limited = Organization.objects.filter(transcript_days__isnull=False)
+    oldest = Session.objects.filter(organization=OuterRef("pk")).order_by("last_activity_at").values("last_activity_at")
+    return list(limited.alias(oldest=oldest[:1]).filter(oldest__lt=now).order_by("oldest", "pk"))
+
+
+def _try_batch(organization_id: uuid.UUID, size: int, now: datetime) -> int:
+    try:
+        return _one_batch(organization_id, size, now)
+    except DatabaseError as error:
+        log.error("transcripts_failed", organization_id=str(organization_id), code=type(error).__name__)
+        return 0
+
+
+@transaction.atomic(durable=True)
+def _one_batch(organization_id: uuid.UUID, size: int, now: datetime) -> int:
+    """Delete the oldest free sessions with all that hangs on them; return how many. Raises DatabaseError."""
+    # Locked, so that nothing more goes once the organization has been told that conversations are kept.
+    organization = Organization.objects.select_for_update(no_key=True).get(pk=organization_id)
+    free = sessions_due(organization, now=now).select_for_update(skip_locked=True, of=("self",))
+    ids = list(free.values_list("pk", flat=True)[:size])
+    if ids:
+        Session.objects.filter(pk__in=ids).delete()
+        record("retention.transcripts", actor=None, organization_id=organization_id, details={"sessions": len(ids)})
+    return len(ids)
