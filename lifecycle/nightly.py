@@ -8,6 +8,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 from django_q.models import Schedule
 
+from accounts import idempotency, rates
 from facts.retention import DELETED, EXPIRED, SUPERSEDED, Limits, Step, sweep
 from lifecycle.models import RetentionReport
 from lifecycle.services import retry_wipes
@@ -37,6 +38,8 @@ def run(
     report.expired, report.superseded = swept.done[EXPIRED], swept.done[SUPERSEDED]
     report.deleted, report.batches = swept.done[DELETED], swept.batches
     report.waiting = dict(swept.waiting)
+    rates.forget_unused()
+    idempotency.forget_old(now=now)
     report.finished_at = clock()
     report.save()
     return report
