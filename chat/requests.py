@@ -41,6 +41,7 @@ REFUSED: Final[Mapping[str, tuple[Any, ...]]] = {
     "modalities": (["text"],),
     "web_search_options": (),
     "prediction": (),
+    "moderation": (),
     "logprobs": (False,),
     "top_logprobs": (0,),
     "n": (1,),
@@ -49,6 +50,7 @@ REFUSED: Final[Mapping[str, tuple[Any, ...]]] = {
 IGNORED: Final = (
     "parallel_tool_calls",
     "prompt_cache_key",
+    "prompt_cache_options",
     "prompt_cache_retention",
     "safety_identifier",
     "service_tier",

@@ -14,8 +14,8 @@ from accounts.models import User
 from agents import breaker
 from agents.models import Agent
 from agents.providers import model_for
-from chat.context import Context, gather
-from chat.prompt import assemble
+from chat.context import Context, gather, member_settings
+from chat.prompt import assemble, member_line
 from conversations.models import Session, Turn
 from conversations.services import (
     Reply,
@@ -132,9 +132,11 @@ def start_turn(
     )
     try:
         context = gather(session, turn, now=now)
+        time_zone, language = member_settings(session, turn)
         history = [*asked.history, *asked.new] if asked else [(message.role, message.content) for message in said]
         prompt = assemble(
             system_prompt=session.agent.system_prompt,
+            about_member=member_line(time_zone=time_zone, language=language, now=now),
             blocks=[context.block],
             client_system=asked.system if asked else (),
             history=[*earlier, *history],
