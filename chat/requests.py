@@ -95,7 +95,8 @@ def read_call(data: Any, session_header: str | None) -> ChatCall:
                 code="unsupported_value" if name == "n" else "unsupported_parameter",
             )
     organization, agent = _model(data.get("model"))
-    stream_options = data.get("stream_options") or {}
+    stream_options = data.get("stream_options")
+    stream_options = {} if stream_options is None else stream_options
     if not isinstance(stream_options, dict):
         raise BadParameter("'stream_options' must be an object.", param="stream_options", code="invalid_type")
     return ChatCall(
@@ -103,7 +104,7 @@ def read_call(data: Any, session_header: str | None) -> ChatCall:
         agent=agent,
         asked=read_messages(data.get("messages")),
         stream=_boolean(data, "stream"),
-        include_usage=bool(stream_options.get("include_usage")),
+        include_usage=_boolean(stream_options, "include_usage", where="stream_options."),
         end_user_id=_text(data.get("user") or "", "user", limit=512),
         session_id=_session_id(data.get("metadata"), session_header),
         options=_options(data),
@@ -174,11 +175,11 @@ def _is_bias(value: Any) -> bool:
     )
 
 
-def _boolean(data: Mapping[str, Any], name: str) -> bool:
+def _boolean(data: Mapping[str, Any], name: str, where: str = "") -> bool:
     value = data.get(name)
     if value is None or isinstance(value, bool):
         return bool(value)
-    raise BadParameter(f"'{name}' must be true or false.", param=name, code="invalid_type")
+    raise BadParameter(f"'{where}{name}' must be true or false.", param=f"{where}{name}", code="invalid_type")
 
 
 def _model(value: Any) -> tuple[str, str]:
