@@ -12,6 +12,8 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import NotFound as DoesNotExist
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -21,7 +23,7 @@ from accounts.authentication import Principal, principal_of
 from accounts.idempotency import Claim, KeyReused, settle
 from agents.access import agent_for
 from agents.models import Agent
-from chat import openai_format, repeats, services
+from chat import openai_format, repeats, services, shapes
 from chat.requests import ChatCall, read_call, read_idempotency_key, unknown_model
 from chat.services import Started
 from conversations.access import session_for
@@ -52,6 +54,7 @@ def model_error(error: ModelError) -> tuple[int, str]:
 class ChatCompletions(APIView):
     """Answers one chat request, streamed or whole; one that is repeated with its `Idempotency-Key` from the store."""
 
+    @extend_schema(**shapes.CHAT)
     def post(self, request: Request) -> HttpResponseBase:
         principal = principal_of(request)
         session_header = request.headers.get("X-Session-Id")
@@ -226,6 +229,21 @@ def refusal_of_key(error: repeats.InProgress | repeats.Gone | KeyReused) -> open
     return openai_format.BadParameter(sentence, param="Idempotency-Key", code="idempotency_key_reused", status=422)
 
 
+class Schema(APIView):
+    """Describes the API as OpenAPI."""
+
+    @extend_schema(**shapes.SCHEMA)
+    def get(self, request: Request) -> Response:
+        return Response(_schema())
+
+
+@functools.cache
+def _schema() -> dict[str, Any]:
+    schema: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+    return schema
+
+
+@extend_schema(exclude=True)
 class NotFound(APIView):
     """Answers every other address under /v1/ in the protocol's error shape."""
 

@@ -1,7 +1,7 @@
 """The shapes of OpenAI's chat-completions protocol (C01): strict JSON in, answers and errors out."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NoReturn
 from uuid import UUID
@@ -10,8 +10,12 @@ from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from rest_framework import exceptions
+from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.utils.mediatypes import media_type_matches
 
 from llm.client import Completion, Usage
 
@@ -70,6 +74,18 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response 
 
 def _sentence(detail: Any) -> str:
     return str(detail) if isinstance(detail, str) else json.dumps(detail, default=str)
+
+
+class OneFormat(BaseContentNegotiation):
+    """Answers in JSON whatever `Accept` says: those who stream ask for event streams and get errors as JSON."""
+
+    def select_parser(self, request: Request, parsers: Sequence[BaseParser]) -> BaseParser | None:
+        return next((one for one in parsers if media_type_matches(one.media_type, request.content_type)), None)
+
+    def select_renderer(
+        self, request: Request, renderers: Sequence[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        return renderers[0], str(renderers[0].media_type)
 
 
 class StrictJSONParser(BaseParser):

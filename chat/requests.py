@@ -14,7 +14,7 @@ from screening.text import UnacceptableText, clean_text
 MAX_MESSAGES: Final = 2_000
 MAX_MESSAGE: Final = 200_000  # characters of one message
 MAX_CHARACTERS: Final = 1_000_000  # of all messages; more than any model reads
-MAX_KEY: Final = 255  # characters of an Idempotency-Key
+IDEMPOTENCY_KEY: Final = r"^[!-~]{1,255}$"  # ASCII without spaces: what every client and proxy leaves as it is
 # Passed to the provider as they are: the smallest and the largest value.
 NUMBERS: Final = {
     "temperature": (0, 2),
@@ -115,9 +115,9 @@ def read_idempotency_key(header: str | None) -> str | None:
     """Return the `Idempotency-Key`, or None; raises BadParameter for one that cannot be kept apart from others."""
     if header is None:
         return None
-    if not header or len(header) > MAX_KEY or not (header.isascii() and header.isprintable()):
+    if not re.fullmatch(IDEMPOTENCY_KEY, header):
         raise BadParameter(
-            f"'Idempotency-Key' must have 1 to {MAX_KEY} printable ASCII characters, a UUID for example.",
+            "'Idempotency-Key' must have 1 to 255 ASCII characters without spaces, a UUID for example.",
             param="Idempotency-Key",
         )
     return header
@@ -131,7 +131,8 @@ def _options(data: Mapping[str, Any]) -> dict[str, Any]:
         "stop": (_is_stop, f"a text, or a list of at most {MAX_STOPS} texts"),
     }
     checks |= {name: (lambda value: isinstance(value, str) and 0 < len(value) <= 32, "a word") for name in WORDS}
-    options = {name: data[name] for name in (*NUMBERS, *WHOLE, *checks) if data.get(name) is not None}
+    options = {name: data[name] for name in (*NUMBERS, *checks) if data.get(name) is not None}
+    options |= {name: _whole(data[name]) for name in WHOLE if data.get(name) is not None}
     for name, value in options.items():
         if name in checks:
             fits, wanted = checks[name]
@@ -150,6 +151,11 @@ def _check_number(name: str, value: Any, smallest: int, largest: int, *, whole: 
         raise BadParameter(f"'{name}' must be {kind}.", param=name, code="invalid_type")
     if not smallest <= value <= largest:
         raise BadParameter(f"'{name}' must be from {smallest} to {largest}.", param=name, code="invalid_value")
+
+
+def _whole(value: Any) -> Any:
+    """Return 5 for 5.0, which JSON does not tell apart, and anything else as it is."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _is_number(value: Any) -> bool:

@@ -217,8 +217,18 @@ REST_FRAMEWORK = {
     "DEFAULT_THROTTLE_CLASSES": ["accounts.authentication.RequestRate"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["chat.openai_format.StrictJSONParser"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "chat.openai_format.OneFormat",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "chat.openai_format.exception_handler",
     "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "memoryproject",
+    "DESCRIPTION": "OpenAI's chat-completions protocol for agents that remember.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.1",
+    "SCHEMA_PATH_PREFIX": "/v1",
+    "POSTPROCESSING_HOOKS": ["chat.shapes.complete"],
 }
 
 # Requests a minute (I06); 0 sets no limit.
