@@ -139,7 +139,7 @@ def forget_unused() -> int:
     """Delete buckets that are full, and return how many; the next request makes them anew."""
     with connection.cursor() as cursor:
         cursor.execute(f"DELETE FROM {_TABLE} WHERE full_at < clock_timestamp() - %s::interval", [UNUSED])  # noqa: S608
-        return cursor.rowcount
+        return int(cursor.rowcount)
 
 
 def _take(limit: Limit) -> Taken:

@@ -48,8 +48,9 @@ def member_settings(session: Session, turn: Turn) -> tuple[str, str]:
     member = turn.speaker
     if turn.speaker_id != session.created_by_id or session.end_user_id:
         return "", ""
-    zone = "" if member.time_zone == _default("time_zone") else member.time_zone
-    language = "" if member.language == _default("language") else member.language
+    new = User()
+    zone = "" if member.time_zone == new.time_zone else member.time_zone
+    language = "" if member.language == new.language else member.language
     return zone if _is_zone(zone) else "", _language_name(language)
 
 
@@ -65,7 +66,3 @@ def _language_name(code: str) -> str:
         return get_language_info(code)["name"] if code else ""
     except KeyError:
         return ""
-
-
-def _default(name: str) -> object:
-    return User._meta.get_field(name).default

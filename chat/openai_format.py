@@ -1,7 +1,7 @@
 """The shapes of OpenAI's chat-completions protocol (C01): strict JSON in, answers and errors out."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final, NoReturn
 from uuid import UUID
@@ -79,13 +79,14 @@ def _sentence(detail: Any) -> str:
 class OneFormat(BaseContentNegotiation):
     """Answers in JSON whatever `Accept` says: those who stream ask for event streams and get errors as JSON."""
 
-    def select_parser(self, request: Request, parsers: Sequence[BaseParser]) -> BaseParser | None:
+    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
         return next((one for one in parsers if media_type_matches(one.media_type, request.content_type)), None)
 
     def select_renderer(
-        self, request: Request, renderers: Sequence[BaseRenderer], format_suffix: str | None = None
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
     ) -> tuple[BaseRenderer, str]:
-        return renderers[0], str(renderers[0].media_type)
+        renderer = next(iter(renderers))
+        return renderer, str(renderer.media_type)
 
 
 class StrictJSONParser(BaseParser):

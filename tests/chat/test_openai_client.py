@@ -58,7 +58,7 @@ def test_the_raw_response_has_the_id_of_the_request_and_the_session(client: open
     assert again.headers["x-session-id"] == raw.headers["x-session-id"]
     assert again.headers["x-request-id"] != raw.headers["x-request-id"]
     with client.chat.completions.with_streaming_response.create(model=MODEL, messages=HELLO) as streaming:
-        assert streaming.json()["object"] == "chat.completion"
+        assert streaming.parse().object == "chat.completion"
 
 
 def test_errors_are_the_client_s_own_exceptions(client: openai.OpenAI, model_server: Script) -> None:
@@ -77,7 +77,8 @@ def test_errors_are_the_client_s_own_exceptions(client: openai.OpenAI, model_ser
     with pytest.raises(openai.UnprocessableEntityError, match="another body"):
         create(messages=[{"role": "user", "content": "Bye"}], **once)
     session = create(model=MODEL, messages=HELLO)
-    held: Any = {"session_id": session.metadata["session_id"]}  # type: ignore[attr-defined]
+    assert session.metadata is not None
+    held: Any = {"session_id": session.metadata["session_id"]}
     Turn.objects.filter(session=held["session_id"]).update(status="running")
     with pytest.raises(openai.ConflictError, match="still running"):
         create(model=MODEL, messages=HELLO, metadata=held)
