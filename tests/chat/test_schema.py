@@ -101,6 +101,7 @@ def test_what_schemathesis_sends_is_answered_as_described(agent: Agent, owner: U
         max_examples=EXAMPLES, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
     )
     with one_connection():
-        for operation in schema.get_all_operations():
+        operations: list[Any] = list(schema.get_all_operations())
+        for operation in operations:
             sparing(given(operation.ok().as_strategy(generation_mode=mode))(run))()
     assert codes[200] or mode is GenerationMode.NEGATIVE, codes

@@ -18,7 +18,7 @@ from tests.threads import together
 pytestmark = pytest.mark.django_db
 
 
-def contents(session: str, **more: Any) -> list[str]:
+def contents(session: Any, **more: Any) -> list[str]:
     messages = Message.objects.filter(session=session, **more).order_by("position")
     return list(messages.values_list("content", flat=True))
 
@@ -135,7 +135,8 @@ def test_of_two_requests_at_once_one_goes_on_and_the_other_branches(
     model_server.answers = [{"text": "Third.", "delay": 0.3}]
     history = dialogue("one", "First.", "two", "Second.", "three")
     calls: list[Callable[[], Any]] = [lambda: ask(history)] * 2
-    first, second = together(*calls)
+    answers: list[Any] = together(*calls)
+    first, second = answers
     assert {first.status_code, second.status_code} == {200}
     sessions = {first["X-Session-Id"], second["X-Session-Id"]}
     assert talked in sessions
@@ -148,7 +149,7 @@ def test_of_two_requests_with_one_handle_at_once_one_is_told_to_wait(
 ) -> None:
     model_server.answers = [{"text": "Third.", "delay": 0.3}]
     calls: list[Callable[[], Any]] = [lambda: ask("three", header=talked)] * 2
-    answers = together(*calls)
+    answers: list[Any] = together(*calls)
     assert sorted(answer.status_code for answer in answers) == [200, 409]
     busy = next(answer for answer in answers if answer.status_code == 409)
     assert busy["Retry-After"] == "1"
