@@ -11,9 +11,11 @@ from django.db.models import Q
 from django.http import HttpRequest
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
+from rest_framework.exceptions import AuthenticationFailed, ErrorDetail, NotAuthenticated, Throttled
 from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
 
+from accounts import rates
 from accounts.models import ApiKey, User
 from accounts.services import hash_key
 
@@ -72,11 +74,38 @@ class ApiKeyAuthentication(BaseAuthentication):
         secret = secret.strip()
         found = principal_for(secret, now=timezone.now()) if "\x00" not in secret else None
         if found is None:
+            failure = rates.take_failure(rates.network_of(request))
+            if failure is not None and not failure.allowed:
+                raise RateLimited(failure)
             raise AuthenticationFailed("This API key is wrong, expired or revoked.", code="invalid_api_key")
         return found.user, found
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="api"'
+
+
+class RateLimited(Throttled):
+    """Too many requests, or too many wrong keys; the answer says when to come back (I06)."""
+
+    def __init__(self, taken: rates.Taken) -> None:
+        super().__init__(taken.wait, code="rate_limit_exceeded")
+        self.detail = ErrorDetail(
+            f"Rate limit reached for {taken.limit.of}: {taken.limit.requests} requests per minute. "
+            f"Try again in {taken.wait} s.",
+            code="rate_limit_exceeded",
+        )
+
+
+class RequestRate(BaseThrottle):
+    """Counts each request of a key and of its organization; `request.rate` on the HTTP request is for the headers."""
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        principal = principal_of(request)
+        taken = rates.take_request(key_id=principal.key_id, organization_id=principal.organization_id)
+        request._request.rate = taken  # type: ignore[attr-defined]
+        if taken is not None and not taken.allowed:
+            raise RateLimited(taken)
+        return True
 
 
 def principal_of(request: Request) -> Principal:

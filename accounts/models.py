@@ -156,3 +156,38 @@ class ApiKey(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
+
+
+class Rate(models.Model):
+    """How much of a limit is used: the bucket is full again at `full_at`. An unlogged table: a crash empties it."""
+
+    bucket = models.CharField(max_length=80, primary_key=True)
+    full_at = models.DateTimeField()
+    allowed = models.BooleanField()  # what the last request was told
+
+    class Meta:
+        default_permissions = ()
+
+
+class IdempotentRequest(models.Model):
+    """An `Idempotency-Key` of an API key and the turn that it led to; keeps hashes, never what was sent (C01).
+
+    `attempt` fences: only who claimed last may go on. A row without a turn belongs to a request that is starting.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    api_key = models.ForeignKey(ApiKey, on_delete=models.CASCADE, related_name="+")
+    key_hash = models.BinaryField(max_length=32)
+    body_hash = models.BinaryField(max_length=32)
+    attempt = models.PositiveIntegerField(default=1)
+    turn_id = models.UUIDField(null=True)  # of a higher layer
+    finish_reason = models.CharField(max_length=40, blank=True)
+    created_at = models.DateTimeField()
+    claimed_at = models.DateTimeField()
+
+    class Meta:
+        default_permissions = ()
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["api_key", "key_hash"], name="idempotent_request_once"),
+        ]
+        indexes: ClassVar = [models.Index(fields=["created_at"], name="idempotent_request_by_age")]

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -11,6 +12,28 @@ from rest_framework.views import APIView
 from accounts.authentication import principal_of
 from agents.access import agent_for, agents_for
 from agents.models import Agent
+
+_MODEL = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "string"},
+        "object": {"const": "model"},
+        "created": {"type": "integer", "minimum": 0},
+        "owned_by": {"type": "string"},
+    },
+    "required": ["id", "object", "created", "owned_by"],
+    "additionalProperties": False,
+}
+_LIST = {
+    "type": "object",
+    "properties": {"object": {"const": "list"}, "data": {"type": "array", "items": _MODEL}},
+    "required": ["object", "data"],
+    "additionalProperties": False,
+}
+_NAME = [
+    OpenApiParameter(name, {"type": "string", "pattern": "^[-a-zA-Z0-9_]+$"}, OpenApiParameter.PATH)
+    for name in ("organization", "agent")
+]
 
 
 def _shape(agent: Agent) -> dict[str, Any]:
@@ -23,6 +46,11 @@ def _shape(agent: Agent) -> dict[str, Any]:
 
 
 class Models(APIView):
+    @extend_schema(
+        operation_id="list_models",
+        summary="The agents that this key may use.",
+        responses={(200, "application/json"): _LIST},
+    )
     def get(self, request: Request) -> Response:
         principal = principal_of(request)
         agents = agents_for(principal.user).filter(organization=principal.organization_id).order_by("slug")
@@ -30,6 +58,15 @@ class Models(APIView):
 
 
 class Model(APIView):
+    @extend_schema(
+        operation_id="retrieve_model",
+        summary="One of them.",
+        parameters=_NAME,
+        responses={
+            (200, "application/json"): _MODEL,
+            (404, "application/json"): OpenApiResponse({"$ref": "#/components/schemas/Error"}, "No such agent."),
+        },
+    )
     def get(self, request: Request, organization: str, agent: str) -> Response:
         principal = principal_of(request)
         try:

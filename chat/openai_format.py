@@ -1,8 +1,8 @@
 """The shapes of OpenAI's chat-completions protocol (C01): strict JSON in, answers and errors out."""
 
 import json
-import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any, Final, NoReturn
 from uuid import UUID
 
@@ -10,8 +10,12 @@ from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from rest_framework import exceptions
+from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.utils.mediatypes import media_type_matches
 
 from llm.client import Completion, Usage
 
@@ -20,12 +24,21 @@ _TYPES: Final = {401: "authentication_error", 403: "permission_error", 429: "rat
 
 
 class BadParameter(exceptions.APIException):
-    """A request that cannot be served as it is; names the parameter."""
+    """A request that cannot be served as it is; names the parameter. `wait` (seconds) becomes `Retry-After`."""
 
     status_code = 400
 
-    def __init__(self, message: str, *, param: str | None = None, code: str = "invalid_value", status: int = 400):
+    def __init__(
+        self,
+        message: str,
+        *,
+        param: str | None = None,
+        code: str = "invalid_value",
+        status: int = 400,
+        wait: int | None = None,
+    ):
         super().__init__(message, code)
+        self.wait = wait
         self.param = param
         self.error_code = code
         self.status_code = status
@@ -61,6 +74,19 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response 
 
 def _sentence(detail: Any) -> str:
     return str(detail) if isinstance(detail, str) else json.dumps(detail, default=str)
+
+
+class OneFormat(BaseContentNegotiation):
+    """Answers in JSON whatever `Accept` says: those who stream ask for event streams and get errors as JSON."""
+
+    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
+        return next((one for one in parsers if media_type_matches(one.media_type, request.content_type)), None)
+
+    def select_renderer(
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        renderer = next(iter(renderers))
+        return renderer, str(renderer.media_type)
 
 
 class StrictJSONParser(BaseParser):
@@ -126,12 +152,14 @@ def completion_id(turn_id: UUID) -> str:
     return f"chatcmpl-{turn_id.hex}"
 
 
-def completion_body(completion: Completion, *, turn_id: UUID, session_id: UUID, model: str) -> dict[str, Any]:
+def completion_body(
+    completion: Completion, *, turn_id: UUID, session_id: UUID, model: str, created: datetime
+) -> dict[str, Any]:
     """Return a whole answer; `session_id` is ours and comes as metadata."""
     return {
         "id": completion_id(turn_id),
         "object": "chat.completion",
-        "created": int(time.time()),
+        "created": int(created.timestamp()),
         "model": model,
         "choices": [
             {
@@ -149,11 +177,11 @@ def completion_body(completion: Completion, *, turn_id: UUID, session_id: UUID, 
 class ChunkWriter:
     """Writes the server-sent events of one streamed answer."""
 
-    def __init__(self, *, turn_id: UUID, session_id: UUID, model: str, include_usage: bool) -> None:
+    def __init__(self, *, turn_id: UUID, session_id: UUID, model: str, created: datetime, include_usage: bool) -> None:
         self._base = {
             "id": completion_id(turn_id),
             "object": "chat.completion.chunk",
-            "created": int(time.time()),
+            "created": int(created.timestamp()),
             "model": model,
             "metadata": {"session_id": str(session_id)},
         }

@@ -14,13 +14,53 @@ from screening.text import UnacceptableText, clean_text
 MAX_MESSAGES: Final = 2_000
 MAX_MESSAGE: Final = 200_000  # characters of one message
 MAX_CHARACTERS: Final = 1_000_000  # of all messages; more than any model reads
-# Passed to the provider as they are.
-NUMBERS: Final = ("temperature", "top_p", "presence_penalty", "frequency_penalty")
-WHOLE: Final = ("max_tokens", "max_completion_tokens", "seed")
-OBJECTS: Final = ("response_format", "logit_bias")
-# Ignoring these would mislead the caller about what she got.
-REFUSED: Final = ("tools", "functions", "tool_choice", "function_call", "audio", "modalities", "web_search_options")
-REFUSED_TOO: Final = ("logprobs", "top_logprobs", "prediction")
+IDEMPOTENCY_KEY: Final = r"^[!-~]{1,255}$"  # ASCII without spaces: what every client and proxy leaves as it is
+# Passed to the provider as they are: the smallest and the largest value.
+NUMBERS: Final = {
+    "temperature": (0, 2),
+    "top_p": (0, 1),
+    "presence_penalty": (-2, 2),
+    "frequency_penalty": (-2, 2),
+}
+WHOLE: Final = {
+    "max_tokens": (1, 2**31 - 1),
+    "max_completion_tokens": (1, 2**31 - 1),
+    "seed": (-(2**63), 2**63 - 1),
+}
+WORDS: Final = ("reasoning_effort", "verbosity")  # which words there are is the provider's business
+FORMATS: Final = ("text", "json_object", "json_schema")
+MAX_STOPS: Final = 4
+MAX_BIASES: Final = 1024
+# Ignoring these would mislead the caller about what she got. The values are those that ask for nothing.
+REFUSED: Final[Mapping[str, tuple[Any, ...]]] = {
+    "tools": ([],),
+    "functions": ([],),
+    "tool_choice": ("none", "auto"),
+    "function_call": ("none", "auto"),
+    "audio": (),
+    "modalities": (["text"],),
+    "web_search_options": (),
+    "prediction": (),
+    "moderation": (),
+    "logprobs": (False,),
+    "top_logprobs": (0,),
+    "n": (1,),
+}
+# What these ask for is settled here (transcripts are always stored, the cache key is ours) or changes no answer.
+IGNORED: Final = (
+    "parallel_tool_calls",
+    "prompt_cache_key",
+    "prompt_cache_options",
+    "prompt_cache_retention",
+    "safety_identifier",
+    "service_tier",
+    "store",
+)
+ADVICE: Final = {
+    "n": "Only n=1 is supported. Send one request for each answer.",
+    "tools": "Tools of the client are not supported: the agent has its own. Leave 'tools' out.",
+    "functions": "Functions of the client are not supported: the agent has its own tools. Leave 'functions' out.",
+}
 NAME: Final = re.compile(r"[-a-zA-Z0-9_]{1,63}")
 
 
@@ -37,18 +77,26 @@ class ChatCall:
     session_id: uuid.UUID | None
     options: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def model(self) -> str:
+        return f"{self.organization}/{self.agent}"
+
 
 def read_call(data: Any, session_header: str | None) -> ChatCall:
     """Return the call, or raise BadParameter with the name of what is wrong."""
     if not isinstance(data, dict):
         raise BadParameter("Send a JSON object with 'model' and 'messages'.", code="invalid_type")
-    for name in (*REFUSED, *REFUSED_TOO):
-        if data.get(name) not in (None, False, [], "none", ["text"]):
-            raise BadParameter(f"'{name}' is not supported here.", param=name, code="unsupported_parameter")
-    if data.get("n") not in (None, 1):
-        raise BadParameter("Only n=1 is supported.", param="n", code="unsupported_value")
+    for name, harmless in REFUSED.items():
+        value = data.get(name)
+        if value is not None and not any(type(value) is type(one) and value == one for one in harmless):
+            raise BadParameter(
+                ADVICE.get(name, f"'{name}' is not supported here. Leave it out."),
+                param=name,
+                code="unsupported_value" if name == "n" else "unsupported_parameter",
+            )
     organization, agent = _model(data.get("model"))
-    stream_options = data.get("stream_options") or {}
+    stream_options = data.get("stream_options")
+    stream_options = {} if stream_options is None else stream_options
     if not isinstance(stream_options, dict):
         raise BadParameter("'stream_options' must be an object.", param="stream_options", code="invalid_type")
     return ChatCall(
@@ -56,27 +104,58 @@ def read_call(data: Any, session_header: str | None) -> ChatCall:
         agent=agent,
         asked=read_messages(data.get("messages")),
         stream=_boolean(data, "stream"),
-        include_usage=bool(stream_options.get("include_usage")),
+        include_usage=_boolean(stream_options, "include_usage", where="stream_options."),
         end_user_id=_text(data.get("user") or "", "user", limit=512),
         session_id=_session_id(data.get("metadata"), session_header),
         options=_options(data),
     )
 
 
+def read_idempotency_key(header: str | None) -> str | None:
+    """Return the `Idempotency-Key`, or None; raises BadParameter for one that cannot be kept apart from others."""
+    if header is None:
+        return None
+    if not re.fullmatch(IDEMPOTENCY_KEY, header):
+        raise BadParameter(
+            "'Idempotency-Key' must have 1 to 255 ASCII characters without spaces, a UUID for example.",
+            param="Idempotency-Key",
+        )
+    return header
+
+
 def _options(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that are passed to the provider, each of the right kind."""
-    kinds: dict[str, Callable[[Any], bool]] = {
-        **dict.fromkeys(NUMBERS, _is_number),
-        **dict.fromkeys(WHOLE, lambda value: isinstance(value, int) and not isinstance(value, bool)),
-        **dict.fromkeys(OBJECTS, lambda value: isinstance(value, dict)),
-        "reasoning_effort": lambda value: isinstance(value, str),
-        "stop": _is_stop,
+    """Return the options that are passed to the provider, each of the right kind and within its bounds."""
+    checks: dict[str, tuple[Callable[[Any], bool], str]] = {
+        "response_format": (_is_format, f"an object whose 'type' is one of: {', '.join(FORMATS)}"),
+        "logit_bias": (_is_bias, f"an object of at most {MAX_BIASES} numbers from -100 to 100"),
+        "stop": (_is_stop, f"a text, or a list of at most {MAX_STOPS} texts"),
     }
-    options = {name: data[name] for name in kinds if data.get(name) is not None}
+    checks |= {name: (lambda value: isinstance(value, str) and 0 < len(value) <= 32, "a word") for name in WORDS}
+    options = {name: data[name] for name in (*NUMBERS, *checks) if data.get(name) is not None}
+    options |= {name: _whole(data[name]) for name in WHOLE if data.get(name) is not None}
     for name, value in options.items():
-        if not kinds[name](value):
-            raise BadParameter(f"'{name}' has a value of the wrong kind.", param=name, code="invalid_type")
+        if name in checks:
+            fits, wanted = checks[name]
+            if not fits(value):
+                raise BadParameter(f"'{name}' must be {wanted}.", param=name, code="invalid_type")
+        elif name in NUMBERS:
+            _check_number(name, value, *NUMBERS[name])
+        else:
+            _check_number(name, value, *WHOLE[name], whole=True)
     return options
+
+
+def _check_number(name: str, value: Any, smallest: int, largest: int, *, whole: bool = False) -> None:
+    if not (isinstance(value, int) if whole else _is_number(value)) or isinstance(value, bool):
+        kind = "a whole number" if whole else "a number"
+        raise BadParameter(f"'{name}' must be {kind}.", param=name, code="invalid_type")
+    if not smallest <= value <= largest:
+        raise BadParameter(f"'{name}' must be from {smallest} to {largest}.", param=name, code="invalid_value")
+
+
+def _whole(value: Any) -> Any:
+    """Return 5 for 5.0, which JSON does not tell apart, and anything else as it is."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _is_number(value: Any) -> bool:
@@ -85,14 +164,28 @@ def _is_number(value: Any) -> bool:
 
 def _is_stop(value: Any) -> bool:
     texts = [value] if isinstance(value, str) else value
-    return isinstance(texts, list) and len(texts) <= 4 and all(isinstance(text, str) for text in texts)
+    return isinstance(texts, list) and len(texts) <= MAX_STOPS and all(isinstance(text, str) for text in texts)
 
 
-def _boolean(data: Mapping[str, Any], name: str) -> bool:
+def _is_format(value: Any) -> bool:
+    if not isinstance(value, dict) or value.get("type") not in FORMATS:
+        return False
+    return value["type"] != "json_schema" or isinstance(value.get("json_schema"), dict)
+
+
+def _is_bias(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and len(value) <= MAX_BIASES
+        and all(_is_number(bias) and -100 <= bias <= 100 for bias in value.values())
+    )
+
+
+def _boolean(data: Mapping[str, Any], name: str, where: str = "") -> bool:
     value = data.get(name)
     if value is None or isinstance(value, bool):
         return bool(value)
-    raise BadParameter(f"'{name}' must be true or false.", param=name, code="invalid_type")
+    raise BadParameter(f"'{where}{name}' must be true or false.", param=f"{where}{name}", code="invalid_type")
 
 
 def _model(value: Any) -> tuple[str, str]:
@@ -168,6 +261,12 @@ def _message(message: Any, name: str) -> tuple[str, str]:
     if not isinstance(message, dict):
         raise BadParameter(f"'{name}' must be an object with role and content.", param=name, code="invalid_type")
     role = message.get("role")
+    if role in ("tool", "function") or message.get("tool_calls") or message.get("function_call"):
+        raise BadParameter(
+            f"'{name}' belongs to a tool of the client, and those are not supported. Leave it out.",
+            param=f"{name}.role" if role in ("tool", "function") else f"{name}.tool_calls",
+            code="unsupported_value",
+        )
     if role not in ("system", "developer", "user", "assistant"):
         raise BadParameter(
             f"'{name}.role' must be system, developer, user or assistant.",
@@ -186,10 +285,15 @@ def _content(content: Any, role: str, name: str) -> str:
         raise BadParameter(
             f"'{name}.content' must be text or a list of parts.", param=f"{name}.content", code="invalid_type"
         )
-    texts = []
-    for part in content:
-        kind = part.get("type") if isinstance(part, dict) else None
-        if kind not in ("text", "input_text") or not isinstance(part.get("text"), str):
-            raise BadParameter("Only text parts are supported.", param=f"{name}.content", code="unsupported_content")
-        texts.append(part["text"])
-    return "\n".join(texts)
+    return "\n".join(_part(part, role, f"{name}.content") for part in content)
+
+
+def _part(part: Any, role: str, name: str) -> str:
+    """Return the text of a content part; a refusal is what the assistant said, too."""
+    kind = part.get("type") if isinstance(part, dict) else None
+    field_of_text = "refusal" if kind == "refusal" and role == "assistant" else "text"
+    if kind not in ("text", "input_text", "refusal") or not isinstance(part.get(field_of_text), str):
+        what = f"'{kind}' parts are" if isinstance(kind, str) and len(kind) <= 32 else "That part is"
+        raise BadParameter(f"{what} not supported. Send text.", param=name, code="unsupported_content")
+    text: str = part[field_of_text]
+    return text

@@ -14,11 +14,11 @@ from accounts.models import User
 from agents import breaker
 from agents.models import Agent
 from agents.providers import model_for
-from chat.context import Context, gather
+from chat.context import Context, gather, member_settings
 from chat.guardrails import Guard, Refused
 from chat.guardrails import Reply as Screened
 from chat.policies import count_hits, policy_for
-from chat.prompt import assemble
+from chat.prompt import assemble, member_line
 from conversations.models import Session, Turn
 from conversations.services import (
     Reply,
@@ -145,11 +145,13 @@ def start_turn(
         if refused := guard.judge(text for role, text in new if role == "user"):
             return _refuse(session, turn, refused, now=now)
         context = gather(session, turn, now=now)
+        time_zone, language = member_settings(session, turn)
         history = list(asked.history) if asked else []
         if continues is None:  # else it is what this session has let through
             history = guard.without_blocked(history)
         prompt = assemble(
             system_prompt=session.agent.system_prompt,
+            about_member=member_line(time_zone=time_zone, language=language, now=now),
             blocks=[context.block],
             client_system=asked.system if asked else (),
             history=[*earlier, *history, *new],

@@ -8,6 +8,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 from django_q.models import Schedule
 
+from accounts import idempotency, rates
 from facts.retention import DELETED, EXPIRED, SUPERSEDED, Limits, Step, sweep
 from lifecycle import transcript_retention
 from lifecycle.models import RetentionReport
@@ -39,6 +40,8 @@ def run(
     report.deleted, report.batches = swept.done[DELETED], swept.batches
     aged = transcript_retention.sweep(now=now, step=step)
     report.transcripts, report.waiting = aged.sessions, dict(swept.waiting + aged.waiting)
+    rates.forget_unused()
+    idempotency.forget_old(now=now)
     report.finished_at = clock()
     report.save()
     return report

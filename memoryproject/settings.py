@@ -68,6 +68,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",
     "django_structlog.middlewares.RequestMiddleware",
+    "accounts.middleware.ApiHeadersMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -172,6 +173,7 @@ SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_FAILURE_VIEW = "memoryproject.errors.csrf_failure"
 X_FRAME_OPTIONS = "DENY"
+BEHIND_PROXY = PRODUCTION and env.boolean("MEMORYPROJECT_BEHIND_PROXY", default=False)
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_CSP = {
     "default-src": ["'self'"],
@@ -186,7 +188,7 @@ if PRODUCTION:
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = True
     SECURE_HSTS_SECONDS = env.integer("MEMORYPROJECT_HSTS_SECONDS", default=31536000, minimum=0, maximum=63072000)
     SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = True
-    if env.boolean("MEMORYPROJECT_BEHIND_PROXY", default=False):
+    if BEHIND_PROXY:
         SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024  # a resent history is long; what a turn uses is capped by the chat app
 
@@ -212,11 +214,27 @@ LOCALE_PATHS = [BASE_DIR / "locale"]
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.ApiKeyAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_THROTTLE_CLASSES": ["accounts.authentication.RequestRate"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["chat.openai_format.StrictJSONParser"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "chat.openai_format.OneFormat",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "chat.openai_format.exception_handler",
     "UNAUTHENTICATED_USER": None,
 }
+SPECTACULAR_SETTINGS = {
+    "TITLE": "memoryproject",
+    "DESCRIPTION": "OpenAI's chat-completions protocol for agents that remember.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.1",
+    "SCHEMA_PATH_PREFIX": "/v1",
+    "POSTPROCESSING_HOOKS": ["chat.shapes.complete"],
+}
+
+# Requests a minute (I06); 0 sets no limit.
+RATE_KEY = env.integer("MEMORYPROJECT_RATE_KEY", default=300, minimum=0, maximum=1_000_000)
+RATE_ORGANIZATION = env.integer("MEMORYPROJECT_RATE_ORGANIZATION", default=3000, minimum=0, maximum=1_000_000)
+RATE_FAILED_KEYS = env.integer("MEMORYPROJECT_RATE_FAILED_KEYS", default=60, minimum=0, maximum=1_000_000)
 
 # --- background work --------------------------------------------------------------------------------------------------
 QUEUE_WORKERS = env.integer("MEMORYPROJECT_WORKERS", default=2, minimum=1, maximum=64)

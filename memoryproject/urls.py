@@ -57,6 +57,7 @@ urlpatterns = [
     path("v1/chat/completions", chat_api.ChatCompletions.as_view(), name="v1-chat-completions"),
     path("v1/models", agents_api.Models.as_view(), name="v1-models"),
     path("v1/models/<slug:organization>/<slug:agent>", agents_api.Model.as_view(), name="v1-model"),
+    path("v1/schema", chat_api.Schema.as_view(), name="v1-schema"),
     path("v1/<path:rest>", chat_api.NotFound.as_view(), name="v1-not-found"),
 ]
 

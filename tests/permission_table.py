@@ -181,6 +181,7 @@ ROWS: Final[dict[str, Row]] = {
     ),
     "v1-models": api(GET="api 200"),
     "v1-model": api(GET="api 200"),
+    "v1-schema": api(GET="key 200"),
     "v1-not-found": api(others="api 404", OPTIONS="api 404"),
     "admin:index": admin("staff 200"),
     "admin:login": admin(GET="staff-sign-in 200", POST="everybody 200"),

@@ -26,3 +26,4 @@ from memoryproject.settings import *  # noqa: E402, F403
 DATABASES["default"]["TEST"] = {"NAME": f"test_memoryproject_{os.getpid()}"}  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 AXES_ENABLED = False
+RATE_KEY = RATE_ORGANIZATION = RATE_FAILED_KEYS = 0
