@@ -23,7 +23,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from accounts.models import Membership, User
-from accounts.services import remove_member
+from accounts.services import create_api_key, remove_member
 from agents.models import Agent
 from consent.scope import Scope
 from extraction import runs
@@ -142,6 +142,9 @@ def _parts(user: User, agent: Agent) -> dict[str, str]:
         "fact": str(factories.make_fact(scope).pk),
         "subject": str(user.pk),
         "user": str(user.pk),
+        "member": str(user.pk),
+        "key": str(create_api_key(organization=agent.organization, user=user, name="of the cast").row.pk),
+        "invitation": str(factories.make_invitation(agent.organization, f"friend-of-{user.email}").pk),
         "tenant": str(agent.organization_id),
     }
 
@@ -149,7 +152,10 @@ def _parts(user: User, agent: Agent) -> dict[str, str]:
 def _actor(who: str, client: Client, parts: Mapping[str, Mapping[str, str]]) -> Actor:
     own, nobody = (
         parts[who],
-        {name: str(uuid.uuid4()) for name in ("session", "turn", "fact", "subject", "user", "tenant")},
+        {
+            name: str(uuid.uuid4())
+            for name in ("session", "turn", "fact", "subject", "user", "member", "key", "invitation", "tenant")
+        },
     )
     another = parts["colleague" if who in ("owner", "key", "anonymous") else "owner"]
     elsewhere = parts["owner" if who == "stranger" else "stranger"]
@@ -179,9 +185,13 @@ def filled(value: Any, parts: Mapping[str, str]) -> Any:
 
 def ask(actor: Actor, method: str, route: str, row: Row, kind: str) -> HttpResponse:
     """Send one request; what a POST changes, the cookies too, is undone."""
-    about_item = any(part in route for part in (":session>", ":turn>", ":fact>")) or "subject" in row.query
+    about_item = (
+        any(part in route for part in (":session>", ":turn>", ":fact>", "settings/keys/<uuid:key>"))
+        or "subject" in row.query
+    )
     parts = dict((actor.items if about_item else actor.agents)[kind])
-    if "organization" in row.query and kind == "absent":
+    whole = route.startswith("organizations/") and "<slug:agent>" not in route
+    if kind == "absent" and ("organization" in row.query or whole):
         parts["organization"] = "nothing"
     parts["object_id"] = parts["tenant" if "/organization/" in route else "user"]
     parts |= dict.fromkeys(("subject_id", "deletion_id"), parts["user"])

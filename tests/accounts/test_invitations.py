@@ -24,7 +24,7 @@ from accounts.members import NotAllowed
 from accounts.models import Invitation, Membership, Organization, User
 from audit.models import AuditEvent
 from jobs.logging import without_links
-from tests.factories import PASSWORD, make_member, make_organization, make_user
+from tests.factories import PASSWORD, make_invitation, make_member, make_organization, make_user
 from tests.threads import together
 
 pytestmark = pytest.mark.django_db
@@ -201,10 +201,7 @@ def test_a_member_or_an_invited_address_is_not_invited_again(organization: Organ
     with pytest.raises(AlreadyMember):
         invite(organization, olga, "OLGA@acme.example")
     with pytest.raises(IntegrityError), transaction.atomic():  # and the database says so, too
-        row = Invitation.objects.get()
-        row.pk, row.email, row._state.adding = None, EVA.title(), True
-        row.pk = row.organization_id
-        row.save(force_insert=True)
+        make_invitation(organization, EVA.title())
     other = make_organization("other")
     invite(other, make_member(other, None, "otto@other.example", role="owner"))
     assert Invitation.objects.count() == 2
