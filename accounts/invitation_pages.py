@@ -147,6 +147,7 @@ class SignUpForm(SetPasswordMixin, forms.Form):
     time_zone = forms.ChoiceField(
         label=gettext_lazy("Time zone"),
         choices=time_zones,
+        widget=forms.Select(attrs={"data-zone": ""}),
         help_text=gettext_lazy("“Yesterday” in what you write is understood in it. You can change it under Settings."),
     )
 

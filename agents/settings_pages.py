@@ -61,10 +61,10 @@ class ConfigurationForm(forms.Form):
         chosen = self.cleaned_data
         if "provider" not in chosen or "model" not in chosen:
             return chosen
-        row = self.providers.get(chosen["provider"])
-        if row is not None and not chosen["model"]:
+        row, model = self.providers.get(chosen["provider"]), chosen["model"]
+        if row is not None and not model:
             self.add_error("model", _("Name a model of this provider."))
-        return chosen | {"provider": row, "model": chosen["model"] or OFFLINE_MODEL}
+        return chosen | {"provider": row, "model": model or OFFLINE_MODEL}
 
 
 class SettingsForm(ConfigurationForm):
