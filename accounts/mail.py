@@ -15,7 +15,7 @@ from django.utils import translation
 
 log = structlog.get_logger(__name__)
 
-_FOLDER: Final = "django.core.mail.backends.filebased.EmailBackend"
+_FOLDER: Final = "accounts.mail_folder.FolderBackend"
 _behind: Final = ThreadPoolExecutor(1, thread_name_prefix="mail")
 
 

@@ -188,7 +188,7 @@ MAILERS: dict[str, dict[str, Any]] = {
 }
 if not PRODUCTION and not EMAIL_HOST_NAME:  # written into a folder, where a newcomer finds it
     MAILERS["default"] = {
-        "BACKEND": "django.core.mail.backends.filebased.EmailBackend",
+        "BACKEND": "accounts.mail_folder.FolderBackend",
         "OPTIONS": {"file_path": DATA_DIR / "mail"},
     }
 

@@ -290,11 +290,15 @@ def test_an_invitation_is_sent_again_and_revoked(olga: User, ada: User, client_f
 def test_a_newcomer_is_told_in_which_folder_the_mail_lies(
     olga: User, client_for: ClientFor, settings: Any, tmp_path: Any
 ) -> None:
-    backend = "django.core.mail.backends.filebased.EmailBackend"
-    settings.MAILERS = {"default": {"BACKEND": backend, "OPTIONS": {"file_path": tmp_path}}}
-    assert str(tmp_path) in text(invite(client_for(olga)))
-    written = "".join(file.read_text() for file in tmp_path.iterdir())
-    assert "http://testserver/invitations/" in written
+    backend, folder = "accounts.mail_folder.FolderBackend", tmp_path / "mail"
+    settings.MAILERS = {"default": {"BACKEND": backend, "OPTIONS": {"file_path": folder}}}
+    assert str(folder) in text(invite(client_for(olga)))
+    (written,) = folder.iterdir()
+    assert (folder.stat().st_mode & 0o777, written.stat().st_mode & 0o777) == (0o700, 0o600)
+    lines = written.read_text().splitlines()
+    assert lines[:3] == ["To: eva@new.example", "Subject: Invitation to Acme", ""]
+    (link,) = [line for line in lines if "/invitations/" in line]  # whole, to be copied
+    assert Client().get(link.removeprefix("http://testserver")).status_code == 200
     settings.PRODUCTION = True
     assert str(tmp_path) not in text(client_for(olga).get(url("organization-invitations")))
 

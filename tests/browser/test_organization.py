@@ -22,7 +22,7 @@ PASSWORD = "a rather long new one"
 @pytest.fixture
 def mails(settings: Any, tmp_path: Path) -> Path:
     """The folder into which a local deployment writes its mail."""
-    backend = "django.core.mail.backends.filebased.EmailBackend"
+    backend = "accounts.mail_folder.FolderBackend"
     settings.MAILERS = {"default": {"BACKEND": backend, "OPTIONS": {"file_path": tmp_path}}}
     return tmp_path
 
