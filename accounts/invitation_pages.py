@@ -69,7 +69,7 @@ def page(request: MemberRequest, organization: str) -> HttpResponse:
         else:
             _tell(request, offered)
             return _back(place)
-    open_ones = Invitation.objects.open().filter(organization=place.organization).select_related("invited_by")
+    open_ones = Invitation.objects.filter(organization=place.organization).select_related("invited_by")
     now = timezone.now()
     shown = {
         "place": place,
@@ -120,9 +120,7 @@ def revoke(request: MemberRequest, organization: str, invitation: uuid.UUID) -> 
     """End an invitation; its link opens nothing from then on."""
     place = place_for(request.user, organization, ADMINS)
     try:
-        invitations.revoke(
-            organization=place.organization, invitation_id=invitation, actor=request.user, now=timezone.now()
-        )
+        invitations.revoke(organization=place.organization, invitation_id=invitation, actor=request.user)
     except NotOpen:
         messages.error(request, str(_NOT_OPEN))
     else:
@@ -153,6 +151,7 @@ class SignUpForm(SetPasswordMixin, forms.Form):
 
     def __init__(self, data: Any, *, email: str) -> None:
         super().__init__(data, initial={"time_zone": "UTC"})
+        self.fields["password2"].help_text = ""
         self.email = email
 
     def clean(self) -> dict[str, Any]:

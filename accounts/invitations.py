@@ -71,7 +71,7 @@ def invite(*, organization: Organization, email: str, role: str, actor: User, li
         members = Membership.objects.filter(organization=organization)
         if members.filter(user__email__iexact=email, user__deleted_at__isnull=True).exists():
             raise AlreadyMember
-        if Invitation.objects.open().filter(organization=organization, email__iexact=email).exists():
+        if Invitation.objects.filter(organization=organization, email__iexact=email).exists():
             raise AlreadyInvited
         _count_mail(organization, email, now)
         invitation = Invitation.objects.create(
@@ -102,19 +102,18 @@ def resend(*, organization: Organization, invitation_id: uuid.UUID, actor: User,
 
 
 @transaction.atomic
-def revoke(*, organization: Organization, invitation_id: uuid.UUID, actor: User, now: datetime) -> None:
+def revoke(*, organization: Organization, invitation_id: uuid.UUID, actor: User) -> None:
     """End an invitation. Raises NotAllowed or NotOpen."""
     invitation = _open(organization, invitation_id, actor)
-    invitation.revoked_at = now
-    invitation.save(update_fields=["revoked_at"])
     _record("invitation.revoke", invitation, actor)
+    invitation.delete()
 
 
 def invitation_for(token: str, *, now: datetime) -> Invitation:
     """Return the invitation that a link opens at `now`. Raises NotOpen."""
     try:
         pk, secret = _SIGNER.unsign(token).split(".")
-        found = Invitation.objects.open().select_related("organization", "invited_by").filter(pk=uuid.UUID(pk)).first()
+        found = Invitation.objects.select_related("organization", "invited_by").filter(pk=uuid.UUID(pk)).first()
     except (BadSignature, ValueError):
         raise NotOpen from None
     if found is None or not hmac.compare_digest(bytes(found.token_hash), _hash(secret)):
@@ -136,7 +135,7 @@ def sign_up(*, token: str, name: str, password: str, time_zone: str, now: dateti
             user = create_user(email=invitation.email, name=name, password=password, time_zone=time_zone)
     except IntegrityError:
         raise AddressTaken from None
-    _accept(invitation, user, now)
+    _accept(invitation, user)
     return user
 
 
@@ -146,7 +145,7 @@ def accept(*, token: str, user: User, now: datetime) -> Organization:
     invitation = _lock(token, now)
     if invitation.email.casefold() != user.email.casefold() or not user.is_live:
         raise OtherAddress
-    _accept(invitation, user, now)
+    _accept(invitation, user)
     return invitation.organization
 
 
@@ -157,13 +156,12 @@ def _lock(token: str, now: datetime) -> Invitation:
     return invitation_for(token, now=now)
 
 
-def _accept(invitation: Invitation, user: User, now: datetime) -> None:
+def _accept(invitation: Invitation, user: User) -> None:
     organization, inviter = invitation.organization, invitation.invited_by
     if not Membership.objects.filter(organization=organization, user=user).exists():  # nobody's role is changed
         set_membership(organization=organization, user=user, role=invitation.role, actor=user)
-    invitation.accepted_at = now
-    invitation.save(update_fields=["accepted_at"])
     _record("invitation.accept", invitation, user)
+    invitation.delete()
     if inviter is not None and inviter.is_live and inviter.mail_on_invitation:
         send_once_committed(
             compose(
@@ -179,7 +177,7 @@ def _accept(invitation: Invitation, user: User, now: datetime) -> None:
 def _open(organization: Organization, invitation_id: uuid.UUID, actor: User) -> Invitation:
     """Lock an organization and return one of its open invitations, which the actor could have made."""
     appoints = APPOINTS[lock_role(organization, actor)]
-    found = Invitation.objects.open().filter(organization=organization, pk=invitation_id).first()
+    found = Invitation.objects.filter(organization=organization, pk=invitation_id).first()
     if not appoints or (found is not None and found.role not in appoints):
         raise NotAllowed
     if found is None:

@@ -120,14 +120,11 @@ class Membership(models.Model):
         ]
 
 
-class InvitationQuerySet(models.QuerySet["Invitation"]):
-    def open(self) -> Self:
-        """Invitations that were neither accepted nor revoked; one of them may have expired, and can be sent again."""
-        return self.filter(accepted_at__isnull=True, revoked_at__isnull=True)
-
-
 class Invitation(models.Model):
-    """A place offered to an e-mail address. The link's token is stored as a hash only, and anew for each mail (I07)."""
+    """A place offered to an e-mail address, until it is accepted or revoked: then the row goes, and the audit tells.
+
+    The link's token is stored as a hash only, and anew for each mail (I07). An expired one can be sent again.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="+")
@@ -138,20 +135,11 @@ class Invitation(models.Model):
     created_at = models.DateTimeField()
     sent_at = models.DateTimeField()
     expires_at = models.DateTimeField()
-    accepted_at = models.DateTimeField(null=True)
-    revoked_at = models.DateTimeField(null=True)
-
-    objects: ClassVar = InvitationQuerySet.as_manager()
 
     class Meta:
         default_permissions = ()
         constraints: ClassVar = [
-            models.UniqueConstraint(
-                "organization",
-                Upper("email"),
-                name="invitation_open_once",
-                condition=models.Q(accepted_at__isnull=True, revoked_at__isnull=True),
-            ),
+            models.UniqueConstraint("organization", Upper("email"), name="invitation_once"),
             models.CheckConstraint(condition=models.Q(role__in=["owner", "admin", "member"]), name="invitation_role"),
         ]
 

@@ -79,10 +79,9 @@ def _members(place: Place) -> QuerySet[Membership]:
 @login_required
 @require_safe
 def members(request: MemberRequest, organization: str) -> HttpResponse:
-    """Show who belongs to the organization, and to administrators what they may change."""
+    """Show who belongs to the organization, and to administrators whose role and place they may change."""
     place = place_for(request.user, organization)
-    appoints = APPOINTS[place.role]
-    rows = [(row, row.role in appoints and row.user_id != request.user.pk) for row in _members(place)]
+    rows = [(row, row.role in APPOINTS[place.role]) for row in _members(place)]
     return render(request, "accounts/members.html", {"place": place, "rows": rows})
 
 
