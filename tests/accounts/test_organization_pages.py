@@ -310,3 +310,14 @@ def test_names_are_shown_as_text(olga: User, client_for: ClientFor) -> None:
     assert "<b>Olga</b>" not in page
     assert "<b>Olga</b> invites you" in mail.outbox[-1].body  # a mail is plain text
     assert "<b>Olga</b>" not in text(Client().get(link_in(mail.outbox[-1])))
+
+
+def test_an_owner_with_another_owner_beside_her_may_step_down(olga: User, owner: User, client_for: ClientFor) -> None:
+    Membership.objects.filter(user=owner).update(role="owner")
+    client = client_for(olga)
+    page = text(client.get(url("organization")))
+    assert url("organization-role", olga.pk) in page
+    assert url("organization-remove", olga.pk) not in page
+    assert client.post(url("organization-role", olga.pk), {"role": "member"}).status_code == 303
+    assert Membership.objects.get(user=olga).role == "member"
+    assert client.get(url("organization")).status_code == 200
