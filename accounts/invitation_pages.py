@@ -135,7 +135,7 @@ def _back(place: Place) -> HttpResponse:
 # --- behind the link --------------------------------------------------------------------------------------------------
 
 
-class SignUpForm(SetPasswordMixin, forms.Form):
+class SignUpForm(SetPasswordMixin[User], forms.Form):
     """Name and password of the invited person; her address is the invited one."""
 
     name = Text(label=gettext_lazy("Your name"), longest=120, widget=forms.TextInput(attrs={"autocomplete": "name"}))

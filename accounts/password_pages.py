@@ -57,7 +57,7 @@ def sent(request: HttpRequest) -> HttpResponse:
     return render(request, "accounts/forgotten_sent.html", {"mail_folder": mail_folder()})
 
 
-class NewPasswordForm(SetPasswordForm):
+class NewPasswordForm(SetPasswordForm[User]):
     """Asks for the new password twice; the service writes it and records that."""
 
     def __init__(self, user: Any, *args: Any, **kwargs: Any) -> None:

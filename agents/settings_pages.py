@@ -83,9 +83,9 @@ def agent_settings(request: MemberRequest, organization: str, agent: str) -> Htt
             configure_agent(agent=row, **form.cleaned_data, actor=request.user)
         except ChangedMeanwhile:
             status = 409
-            # What she typed stays; sent again, it replaces what the other one saved.
-            form.data = form.data.copy()
-            form.data["seen"] = fingerprint(row)
+            typed = request.POST.copy()  # stays; sent again, it replaces what the other one saved
+            typed["seen"] = fingerprint(row)
+            form = SettingsForm(typed)
         else:
             messages.success(request, _("Saved. The next turn uses it."))
             return HttpResponseRedirect(reverse("agent-settings", args=[organization, agent]), status=303)

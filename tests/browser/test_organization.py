@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import Membership, User
 from agents.models import Agent
+from agents.permissions import grant
 from consent.scope import Scope
 from consent.services import consent_of
 from tests import factories
@@ -125,7 +126,7 @@ def test_on_a_phone_nothing_overflows_and_every_text_and_control_can_be_made_out
     other = factories.make_member(organization, owned.agent, f"{'long' * 12}@acme.example", name="Wolfeschlegel" * 8)
     factories.make_invitation(organization, f"{'w' * 60}@new.example")
     factories.make_key(organization, owned.user)
-    factories.grant_permission(agent=owned.agent, user=owned.user, permission="agent:manage", actor=None)
+    grant(agent=owned.agent, user=owned.user, permission="agent:manage", actor=None)
     page = visit(viewport={"width": 360, "height": 780}, color_scheme=scheme)
     for address in pages(owned, other):
         page.goto(address)
