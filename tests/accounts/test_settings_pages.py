@@ -287,3 +287,10 @@ def test_the_list_says_what_became_of_each_key(organization: Organization, owner
     page = text(client_for(owner).get(reverse("keys")))
     assert "no longer a member" in page
     assert "New API key" not in page
+
+
+def test_the_top_bar_says_where_one_is_on_every_page_of_the_settings(owner: User, client_for: ClientFor) -> None:
+    client = client_for(owner)
+    for name in ("settings", "password", "keys"):
+        page = " ".join(text(client.get(reverse(name))).split())
+        assert f'<a href="{reverse("settings")}" aria-current="page">Settings</a>' in page
