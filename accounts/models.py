@@ -55,6 +55,12 @@ class User(AbstractBaseUser, PermissionsMixin):
     is_active = models.BooleanField(_("active"), default=True)
     time_zone = models.CharField(_("time zone"), max_length=64, default="UTC")
     language = models.CharField(_("language"), max_length=16, default="en")
+    mail_on_invitation = models.BooleanField(
+        _("mail me when an invitation that I sent is accepted"), default=True, db_default=True
+    )
+    mail_on_key = models.BooleanField(
+        _("mail me when an API key is made for my account"), default=True, db_default=True
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
 
@@ -121,6 +127,41 @@ class Membership(models.Model):
             models.UniqueConstraint(fields=["organization", "user"], name="membership_once"),
             models.CheckConstraint(condition=models.Q(role__in=["owner", "admin", "member"]), name="membership_role"),
         ]
+
+
+class Invitation(models.Model):
+    """A place offered to an e-mail address, until it is accepted or revoked: then the row goes, and the audit tells.
+
+    The link's token is stored as a hash only, and anew for each mail (I07). An expired one can be sent again.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="+")
+    email = models.EmailField()
+    role = models.CharField(max_length=8, choices=Membership.Role)
+    token_hash = models.BinaryField(max_length=32)
+    invited_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField()
+    sent_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        default_permissions = ()
+        constraints: ClassVar = [
+            models.UniqueConstraint("organization", Upper("email"), name="invitation_once"),
+            models.CheckConstraint(condition=models.Q(role__in=["owner", "admin", "member"]), name="invitation_role"),
+        ]
+
+
+class Attempt(models.Model):
+    """One counted try at something that is limited; `counted` is a keyed hash of what and who, never an address."""
+
+    counted = models.BinaryField(max_length=32)
+    at = models.DateTimeField()
+
+    class Meta:
+        default_permissions = ()
+        indexes: ClassVar = [models.Index(fields=["counted", "at"], name="attempt_counted")]
 
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):

@@ -1,15 +1,19 @@
-"""A signed-in member's request: whose it is, and texts as she typed them. Decides nothing about them."""
+"""A member's request: whose it is, and texts and choices as she typed them. Decides nothing about them."""
 
-from typing import Final
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Any, Final
+from zoneinfo import available_timezones
 
-from django.http import HttpRequest
+from django import forms
+from django.http import HttpRequest, QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django_htmx.middleware import HtmxDetails
 
 from accounts.models import User
-from screening.text import UnacceptableText
+from screening.text import UnacceptableText, clean_text
 
 
 class MemberRequest(HttpRequest):
@@ -29,6 +33,11 @@ _PROBLEMS: Final[dict[str, Promise]] = {
 }
 
 
+def posted(request: HttpRequest) -> QueryDict | None:
+    """Return the data for a form: what was posted, be it nothing at all, or None where nothing is posted."""
+    return request.POST if request.method == "POST" else None
+
+
 def posted_text(request: HttpRequest, name: str) -> str:
     """Return a posted text for `clean_text`.
 
@@ -42,3 +51,40 @@ def text_problem(error: UnacceptableText) -> str:
     """Return the sentence for a refused text in the member's language."""
     problem = _PROBLEMS.get(error.code)
     return str(problem).format(**error.numbers) if problem else _("The text cannot be accepted.")
+
+
+class Text(forms.CharField):
+    """A text field that accepts what `clean_text` accepts, and says so when the form is checked (F08)."""
+
+    def __init__(self, *, longest: int, single_line: bool = True, **options: Any) -> None:
+        super().__init__(strip=single_line, **options)
+        self.longest, self.single_line = longest, single_line
+
+    def clean(self, value: Any) -> Any:
+        typed = super().clean(value).replace("\ufffd", "\ud800")
+        try:
+            return clean_text(
+                typed, max_length=self.longest, single_line=self.single_line, allow_empty=not self.required
+            )
+        except UnacceptableText as error:
+            raise forms.ValidationError(text_problem(error), code=error.code) from None
+
+
+def slug_field() -> forms.RegexField:
+    """Return a field for the part of an address that names an organization or an agent."""
+    return forms.RegexField(
+        r"^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$",
+        label=gettext_lazy("Short name in addresses"),
+        max_length=63,
+        help_text=gettext_lazy("It stands in addresses and in the API, as in acme/guide, and never changes."),
+        error_messages={"invalid": gettext_lazy("Use lower-case letters a to z, digits and hyphens, as in acme-2.")},
+        widget=forms.TextInput(attrs={"autocapitalize": "none", "autocomplete": "off", "spellcheck": "false"}),
+    )
+
+
+def time_zones() -> Iterable[tuple[str, Any]]:
+    """Yield the choices of time zones, grouped by region."""
+    names = sorted(name for name in available_timezones() if "/" in name and not name.startswith(("Etc/", "SystemV/")))
+    yield "UTC", "UTC"
+    for region, found in groupby(names, key=lambda name: name.partition("/")[0]):
+        yield region, [(name, name.partition("/")[2].replace("_", " ")) for name in found]

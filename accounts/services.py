@@ -12,6 +12,7 @@ from django.contrib.auth.models import Permission
 from django.contrib.sessions.models import Session
 from django.db import transaction
 
+from accounts.mail import compose, send_once_committed
 from accounts.models import MAX_TRANSCRIPT_DAYS, ApiKey, Membership, Organization, User
 from audit.services import record
 from screening.text import clean_text
@@ -19,6 +20,7 @@ from screening.text import clean_text
 KEY_PREFIX = "mp_"
 RIGHTS = frozenset({"is_staff", "is_superuser"})
 FLAGS = RIGHTS | {"is_active"}
+NOTICES = frozenset({"mail_on_invitation", "mail_on_key"})
 TEXTS = {"email": 254, "name": 120, "time_zone": 64, "language": 16}  # columns of text and their characters
 
 
@@ -102,12 +104,26 @@ def update_user(*, user: User, changes: Mapping[str, str | bool], actor: User) -
 
 
 def _clean(name: str, value: str | bool) -> str | bool:
-    if name in FLAGS:
+    if name in FLAGS | NOTICES:
         return bool(value)
     text = clean_text(str(value), max_length=TEXTS[name], single_line=True, allow_empty=name == "name")
     if name == "time_zone" and text not in available_timezones():
         raise UnknownTimeZone(text)
     return User.objects.normalize_email(text.strip()) if name == "email" else text
+
+
+@transaction.atomic
+def set_password(*, user: User, password: str, reset: bool = False) -> User:
+    """Give a user the password that she chose, checked by the door; each of her other sign-ins ends with it (I07).
+
+    Returns the row as it is now. A deleted user's password stays unusable.
+    """
+    row = User.objects.live().select_for_update(no_key=True).get(pk=user.pk)
+    row.set_password(password)
+    row.save(update_fields=["password"])
+    record("user.password", actor=row, subject_user_id=row.pk, details={"reset": reset})
+    send_once_committed(compose("password_changed", to=row.email, language=row.language))
+    return row
 
 
 def _lock(organization: Organization) -> None:
@@ -182,6 +198,8 @@ def create_api_key(
         object_id=row.id,
         details={"memory_enabled": memory_enabled},
     )
+    if user.mail_on_key:
+        send_once_committed(compose("key", to=user.email, language=user.language, key=row, organization=organization))
     return NewKey(row, secret)
 
 

@@ -9,6 +9,7 @@ from django.db.models.functions import Cast
 from django.http import Http404
 from guardian.models import UserObjectPermission
 
+from accounts.access import ADMINS, Place, place_for
 from accounts.models import Membership, User
 from agents.models import Agent, AgentQuerySet
 from agents.permissions import CODENAMES, PUBLIC_NAMES, granted_codenames
@@ -59,3 +60,15 @@ def agent_for(
     if permission not in permissions:
         raise PermissionDenied
     return AgentAccess(agent, permissions)
+
+
+def administered_agent(user: User, organization_slug: str, agent_slug: str) -> tuple[Place, Agent]:
+    """Return an agent whose permissions a user hands out as owner or administrator, whatever she holds on it herself.
+
+    Raises Http404 or PermissionDenied, as `place_for` does.
+    """
+    place = place_for(user, organization_slug, ADMINS)
+    agent = Agent.objects.live().filter(organization=place.organization, slug=agent_slug).first()
+    if agent is None:
+        raise Http404
+    return place, agent

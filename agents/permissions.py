@@ -1,13 +1,15 @@
 """Object permissions on agents: the one table of public names and codenames, and grants (I03)."""
 
 import uuid
+from collections.abc import Iterable
 from typing import Final
 
 from django.db import transaction
 from guardian.models import UserObjectPermission
 from guardian.shortcuts import assign_perm, remove_perm
 
-from accounts.models import User
+from accounts.members import NotAllowed, lock_and_administer
+from accounts.models import Membership, User
 from agents.models import Agent
 from audit.services import record
 
@@ -51,6 +53,38 @@ def revoke(*, agent: Agent, user: User, permission: str, actor: User | None) -> 
     if codename in granted_codenames(user.pk, agent.pk):
         remove_perm(codename, user, agent)
         _record("permission.revoke", agent, user, permission, actor)
+
+
+type Grant = tuple[uuid.UUID, str]  # user and public name
+
+
+@transaction.atomic
+def change_grants(*, agent: Agent, given: Iterable[Grant], taken: Iterable[Grant], actor: User) -> None:
+    """Give and take permissions as an owner or administrator, also one's own (I03). Raises NotAllowed.
+
+    Whoever is no member any more is passed over: a grant would count for nothing.
+    """
+    lock_and_administer(agent.organization, actor)
+    if not Agent.objects.live().select_for_update(no_key=True, of=("self",)).filter(pk=agent.pk).exists():
+        raise NotAllowed
+    changes = [*((grant, *each) for each in sorted(given)), *((revoke, *each) for each in sorted(taken))]
+    rows = Membership.objects.filter(organization=agent.organization_id, user__in={who for _act, who, _name in changes})
+    users = {row.user_id: row.user for row in rows.select_related("user")}
+    for act, user_id, permission in changes:
+        if user_id in users:
+            act(agent=agent, user=users[user_id], permission=permission, actor=actor)
+
+
+def grants_on(agent: Agent, user_ids: Iterable[uuid.UUID]) -> set[Grant]:
+    """Return the grants that these users hold on an agent."""
+    rows = UserObjectPermission.objects.filter(
+        user__in=user_ids,
+        object_pk=str(agent.pk),
+        permission__content_type__app_label=Agent._meta.app_label,
+        permission__content_type__model=Agent._meta.model_name,
+    )
+    found = rows.values_list("user_id", "permission__codename")
+    return {(user_id, PUBLIC_NAMES[codename]) for user_id, codename in found if codename in PUBLIC_NAMES}
 
 
 def _record(action: str, agent: Agent, user: User, permission: str, actor: User | None) -> None:

@@ -1,17 +1,32 @@
 """Writes to agents and providers; each in one transaction with its audit row."""
 
+import hashlib
+import json
+from collections.abc import Iterable
 from datetime import datetime
+from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
+from accounts.members import lock_and_administer
 from accounts.models import Organization, User
 from agents.addresses import check_address
 from agents.models import Agent, Provider
-from agents.permissions import remove_grants_on
+from agents.permissions import grant, remove_grants_on
 from audit.services import record
 from screening.text import clean_text
 
 MAX_SYSTEM_PROMPT = 100_000  # characters
+OFFLINE_MODEL = "offline-rules-1"
+_CONFIGURATION = ("name", "system_prompt", "provider_id", "model")
+
+
+class SlugTaken(Exception):
+    """A live agent of the organization has this short name."""
+
+
+class ChangedMeanwhile(Exception):
+    """The agent's configuration is not the one that was looked at."""
 
 
 @transaction.atomic
@@ -41,30 +56,88 @@ def save_agent(
     actor: User | None,
 ) -> Agent:
     """Create the organization's agent of this slug, or change it."""
-    values = {
-        "name": clean_text(name, max_length=120, single_line=True),
-        "system_prompt": clean_text(system_prompt, max_length=MAX_SYSTEM_PROMPT, allow_empty=True),
-        "provider": provider,
-        "model": clean_text(model, max_length=200, single_line=True),
-    }
+    values = _values(name, system_prompt, provider, model)
     agent = (
         Agent.objects.select_for_update(no_key=True)
         .filter(organization=organization, slug=slug, deleted_at__isnull=True)
         .first()
     )
-    if agent is None:
-        agent = Agent.objects.create(organization=organization, slug=slug, **values)
-        action = "agent.create"
-    else:
-        changed = [name for name, value in values.items() if getattr(agent, name) != value]
-        if not changed:
-            return agent
-        for field in changed:
-            setattr(agent, field, values[field])
-        agent.save(update_fields=changed)
-        action = "agent.update"
-    record(action, actor=actor, organization_id=organization.pk, agent_id=agent.pk)
+    if agent is not None:
+        _change(agent, values, actor)
+        return agent
+    agent = Agent.objects.create(organization=organization, slug=slug, **values)
+    record("agent.create", actor=actor, organization_id=organization.pk, agent_id=agent.pk)
     return agent
+
+
+@transaction.atomic
+def create_agent(
+    *,
+    organization: Organization,
+    slug: str,
+    name: str,
+    system_prompt: str,
+    provider: Provider | None,
+    model: str,
+    actor: User,
+    permissions: Iterable[str] = (),
+) -> Agent:
+    """Create an agent as owner or administrator, who receives `permissions` on it.
+
+    Without a provider it runs on the offline rules. Raises NotAllowed or SlugTaken.
+    """
+    lock_and_administer(organization, actor)
+    values = _values(name, system_prompt, provider or _offline(actor), model)
+    try:
+        with transaction.atomic():
+            agent: Agent = Agent.objects.create(organization=organization, slug=slug, **values)
+    except IntegrityError:
+        raise SlugTaken from None
+    record("agent.create", actor=actor, organization_id=organization.pk, agent_id=agent.pk)
+    for permission in permissions:
+        grant(agent=agent, user=actor, permission=permission, actor=actor)
+    return agent
+
+
+@transaction.atomic
+def configure_agent(
+    *, agent: Agent, name: str, system_prompt: str, provider: Provider | None, model: str, seen: str, actor: User
+) -> None:
+    """Change an agent's configuration (I03) that was looked at as `seen`. Raises ChangedMeanwhile."""
+    row = Agent.objects.live().select_for_update(no_key=True, of=("self",)).filter(pk=agent.pk).first()
+    if row is None or fingerprint(row) != seen:
+        raise ChangedMeanwhile
+    _change(row, _values(name, system_prompt, provider or _offline(actor), model), actor)
+
+
+def _offline(actor: User) -> Provider:
+    """Return the offline rules, which need no operator."""
+    return get_or_create_provider(kind=Provider.Kind.OFFLINE, actor=actor)
+
+
+def fingerprint(agent: Agent) -> str:
+    """Return what tells two configurations of an agent apart."""
+    text = json.dumps([str(getattr(agent, name)) for name in _CONFIGURATION])
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _values(name: str, system_prompt: str, provider: Provider, model: str) -> dict[str, Any]:
+    return {
+        "name": clean_text(name, max_length=120, single_line=True),
+        "system_prompt": clean_text(system_prompt, max_length=MAX_SYSTEM_PROMPT, allow_empty=True),
+        "provider": provider,
+        "model": clean_text(model, max_length=200, single_line=True),
+    }
+
+
+def _change(agent: Agent, values: dict[str, Any], actor: User | None) -> None:
+    changed = [name for name, value in values.items() if getattr(agent, name) != value]
+    if not changed:
+        return
+    for field in changed:
+        setattr(agent, field, values[field])
+    agent.save(update_fields=changed)
+    record("agent.update", actor=actor, organization_id=agent.organization_id, agent_id=agent.pk)
 
 
 @transaction.atomic

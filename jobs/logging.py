@@ -1,5 +1,6 @@
 """Logs as JSON lines with ids and counts; must never print an exception's text, which may quote what a member said."""
 
+import re
 import sys
 import traceback
 from collections.abc import MutableMapping
@@ -44,6 +45,17 @@ def first_line_only(_logger: Any, _method: str, event: Event) -> Event:
     return event
 
 
+_LINK = re.compile(r"((?:/|%2F)(?:invitations|password(?:/|%2F)reset)(?:/|%2F))[^\s\"']+", re.IGNORECASE)
+
+
+def without_links(_logger: Any, _method: str, event: Event) -> Event:
+    """Cut the secret part of links that came by mail out of the addresses of requests."""
+    for name, value in event.items():
+        if isinstance(value, str) and "/" in value:
+            event[name] = _LINK.sub(r"\1…", value)
+    return event
+
+
 SHARED: list[Processor] = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_logger_name,
@@ -64,6 +76,7 @@ def logging_config(level: str) -> dict[str, Any]:
                 "processors": [
                     describe_exception,
                     first_line_only,
+                    without_links,
                     structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                     structlog.processors.JSONRenderer(sort_keys=False, default=lambda value: type(value).__name__),
                 ],

@@ -164,8 +164,34 @@ AXES_HANDLER = "accounts.sign_in.FailedSignIns"
 AXES_LOCKOUT_TEMPLATE = "accounts/locked.html"
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
+PASSWORD_RESET_TIMEOUT = 3 * 60 * 60  # seconds
+ORGANIZATION_FOUNDERS = env.choice("MEMORYPROJECT_ORGANIZATION_FOUNDERS", ("operators", "everyone"), "operators")
 # Sign-in is by a partly unique e-mail address: a deleted user's address is free again (I01).
 SILENCED_SYSTEM_CHECKS = ["auth.W004"]
+
+# --- mail -------------------------------------------------------------------------------------------------------------
+EMAIL_HOST_NAME = env.text("MEMORYPROJECT_EMAIL_HOST")
+EMAIL_SECURITY = env.choice("MEMORYPROJECT_EMAIL_SECURITY", ("starttls", "tls", "none"), "starttls")
+DEFAULT_FROM_EMAIL = env.text("MEMORYPROJECT_EMAIL_FROM") or "memoryproject@localhost"
+MAILERS: dict[str, dict[str, Any]] = {
+    "default": {
+        "BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+        "OPTIONS": {
+            "host": EMAIL_HOST_NAME or "localhost",
+            "port": env.integer("MEMORYPROJECT_EMAIL_PORT", default=587, minimum=1, maximum=65535),
+            "username": env.text("MEMORYPROJECT_EMAIL_USER"),
+            "password": env.text("MEMORYPROJECT_EMAIL_PASSWORD"),
+            "use_tls": EMAIL_SECURITY == "starttls",
+            "use_ssl": EMAIL_SECURITY == "tls",
+            "timeout": 10,  # seconds; whoever invites waits for it
+        },
+    }
+}
+if not PRODUCTION and not EMAIL_HOST_NAME:  # written into a folder, where a newcomer finds it
+    MAILERS["default"] = {
+        "BACKEND": "accounts.mail_folder.FolderBackend",
+        "OPTIONS": {"file_path": DATA_DIR / "mail"},
+    }
 
 # --- web --------------------------------------------------------------------------------------------------------------
 SESSION_COOKIE_HTTPONLY = True

@@ -3,24 +3,63 @@
 from django.contrib import admin
 from django.urls import path
 
+from accounts import invitation_pages, key_pages, organization_pages, password_pages, settings_pages
 from accounts import views as accounts_views
 from agents import api as agents_api
-from agents import provider_pages
+from agents import permission_pages, provider_pages
+from agents import settings_pages as agent_settings_pages
 from agents import views as agents_views
 from chat import api as chat_api
 from chat import guardrail_pages
 from chat import views as chat_views
 from extraction import views as extraction_views
 from facts import views as facts_views
-from lifecycle import audit_pages, health, organization_pages, own_conversations
+from lifecycle import audit_pages, health, own_conversations
+from lifecycle import organization_pages as lifecycle_organization_pages
 from lifecycle import views as lifecycle_views
 
 AGENT = "agents/<slug:organization>/<slug:agent>"
+ORGANIZATION = "organizations/<slug:organization>"
 
 urlpatterns = [
     path("", accounts_views.home, name="home"),
     path("login/", accounts_views.LoginView.as_view(), name="login"),
     path("logout/", accounts_views.LogoutView.as_view(), name="logout"),
+    path("password/forgotten/", password_pages.forgotten, name="password-forgotten"),
+    path("password/forgotten/sent/", password_pages.sent, name="password-forgotten-sent"),
+    path("password/reset/<uidb64>/<token>/", password_pages.ResetView.as_view(), name="password-reset"),
+    path("invitations/<str:token>/", invitation_pages.accept, name="invitation"),
+    path("settings/", settings_pages.profile, name="settings"),
+    path("settings/password/", settings_pages.password, name="password"),
+    path("settings/keys/", key_pages.keys, name="keys"),
+    path("settings/keys/<uuid:key>/revoke/", key_pages.revoke, name="key-revoke"),
+    path("organizations/", organization_pages.organizations, name="organizations"),
+    path("organizations/new/", organization_pages.new, name="organization-new"),
+    path(f"{ORGANIZATION}/", organization_pages.members, name="organization"),
+    path(f"{ORGANIZATION}/members/<uuid:member>/role/", organization_pages.role, name="organization-role"),
+    path(f"{ORGANIZATION}/members/<uuid:member>/remove/", organization_pages.remove, name="organization-remove"),
+    path(f"{ORGANIZATION}/leave/", organization_pages.leave, name="organization-leave"),
+    path(f"{ORGANIZATION}/transfer/", organization_pages.transfer, name="organization-transfer"),
+    path(f"{ORGANIZATION}/invitations/", invitation_pages.page, name="organization-invitations"),
+    path(
+        f"{ORGANIZATION}/invitations/<uuid:invitation>/resend/",
+        invitation_pages.resend,
+        name="organization-invitation-resend",
+    ),
+    path(
+        f"{ORGANIZATION}/invitations/<uuid:invitation>/revoke/",
+        invitation_pages.revoke,
+        name="organization-invitation-revoke",
+    ),
+    path(f"{ORGANIZATION}/keys/", key_pages.organization_keys, name="organization-keys"),
+    path(f"{ORGANIZATION}/keys/<uuid:key>/revoke/", key_pages.organization_revoke, name="organization-key-revoke"),
+    path(f"{ORGANIZATION}/agents/", permission_pages.agents, name="organization-agents"),
+    path(f"{ORGANIZATION}/agents/new/", permission_pages.new, name="organization-agent-new"),
+    path(
+        f"{ORGANIZATION}/agents/<slug:agent>/permissions/",
+        permission_pages.permissions,
+        name="organization-permissions",
+    ),
     path("agents/", agents_views.agent_list, name="agents"),
     path(f"{AGENT}/chat/", chat_views.new_chat, name="chat"),
     path(f"{AGENT}/chat/send/", chat_views.send, name="chat-send-first"),
@@ -38,13 +77,10 @@ urlpatterns = [
     path(f"{AGENT}/extraction/turns/<uuid:turn>/", extraction_views.turn_line, name="extraction-turn"),
     path("organizations/<slug:organization>/guardrails/", guardrail_pages.guardrails, name="guardrails"),
     path("audit/", audit_pages.audit, name="audit"),
-    path(
-        "organizations/<slug:organization>/transcripts/",
-        organization_pages.transcripts,
-        name="organization-transcripts",
-    ),
-    path("organizations/<slug:organization>/delete/", organization_pages.delete, name="organization-delete"),
+    path(f"{ORGANIZATION}/transcripts/", lifecycle_organization_pages.transcripts, name="organization-transcripts"),
+    path(f"{ORGANIZATION}/delete/", lifecycle_organization_pages.delete, name="organization-delete"),
     path("settings/conversations/download/", own_conversations.download, name="conversations-download"),
+    path(f"{AGENT}/settings/", agent_settings_pages.agent_settings, name="agent-settings"),
     path(f"{AGENT}/delete/", lifecycle_views.delete, name="agent-delete"),
     path("operator/providers/", provider_pages.provider_list, name="providers"),
     path("operator/providers/add/", provider_pages.provider_add, name="provider-add"),

@@ -76,4 +76,12 @@
     }
   });
   document.querySelectorAll("textarea[data-limit]").forEach(count);
+
+  // Whoever signs up has the time zone of her browser chosen already, where the list has it.
+  document.querySelectorAll("select[data-zone]").forEach((select) => {
+    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    if (select.value === "UTC" && [...select.options].some((option) => option.value === zone)) {
+      select.value = zone;
+    }
+  });
 })();

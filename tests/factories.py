@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.models import Membership, Organization, User
+from accounts.models import Invitation, Membership, Organization, User
 from accounts.services import create_api_key, create_organization, create_user, set_membership
 from agents.models import Agent
 from agents.permissions import grant as grant_permission
@@ -66,6 +66,20 @@ def make_member(
 def make_key(organization: Organization, user: User, *, memory_enabled: bool = True) -> str:
     """Return the full text of a new API key."""
     return create_api_key(organization=organization, user=user, name="test", memory_enabled=memory_enabled).secret
+
+
+def make_invitation(organization: Organization, email: str, *, role: str = Membership.Role.MEMBER) -> Invitation:
+    """An open invitation that nobody sent; no link opens it."""
+    now = timezone.now()
+    return Invitation.objects.create(
+        organization=organization,
+        email=email,
+        role=role,
+        token_hash=bytes(32),
+        created_at=now,
+        sent_at=now,
+        expires_at=now + timedelta(days=7),
+    )
 
 
 def grant(scope: Scope, user: User, *, now: datetime | None = None) -> Scope:

@@ -49,6 +49,22 @@ administrator other   404   404       404     404   404     404   404       404 
 of-owner      own     404   404       404     404   404     404   404       404      404     login   login login
 of-owner      other   404   404       404     404   404     404   404       404      404     login   login login
 of-owner      absent  404   404       404     404   404     404   404       404      404     login   login login
+member        own     ok    ok        ok      ok    404     404   404       ok       404     login   login login
+member        other   404   404       404     404   404     404   404       404      404     login   login login
+member        absent  404   404       404     404   404     404   404       404      404     login   login login
+org-owner     own     403   403       403     403   404     404   404       403      404     login   login login
+org-owner     other   404   404       404     404   404     404   404       404      404     login   login login
+org-owner     absent  404   404       404     404   404     404   404       404      404     login   login login
+org-admin     own     403   403       403     ok    404     404   404       403      404     login   login login
+org-admin     other   404   404       404     404   404     404   404       404      404     login   login login
+org-admin     absent  404   404       404     404   404     404   404       404      404     login   login login
+org-agent     own     403   403       403     ok    404     404   404       403      404     login   login login
+org-agent     other   404   404       404     404   404     404   404       404      404     login   login login
+org-agent     absent  403   403       403     404   404     404   404       403      404     login   login login
+found         own     403   403       403     403   403     403   ok        403      403     login   login login
+own-key       own     ok    ok        ok      ok    ok      ok    ok        ok       ok      login   login login
+own-key       other   404   404       404     404   404     404   404       404      404     login   login login
+own-key       absent  404   404       404     404   404     404   404       404      404     login   login login
 subject       own     ok    ok        ok      ok    ok      ok    ok        ok       ok      login   login login
 subject       other   404   404       404     404   ok      404   ok        404      404     login   login login
 subject       absent  404   404       404     404   ok      404   ok        404      404     login   login login
@@ -139,6 +155,37 @@ ROWS: Final[dict[str, Row]] = {
         GET="sign-in 200", POST="sign-in 200", PUT="sign-in 200", OPTIONS="sign-in 200", others="sign-in 405"
     ),
     "logout": anyone(POST="everybody 302", OPTIONS="everybody 200"),
+    "password-forgotten": anyone(GET="everybody 200", POST="everybody 303", data={"email": "ana@acme.example"}),
+    "password-forgotten-sent": anyone(GET="everybody 200"),
+    "password-reset": anyone(
+        GET="everybody 200", POST="everybody 200", PUT="everybody 200", OPTIONS="everybody 200", others="everybody 200"
+    ),
+    "invitation": anyone(GET="everybody 404", POST="everybody 404"),  # no link is one without its secret
+    "settings": page(GET="signed-in 200", POST="signed-in 303", data={"name": "Ana", "time_zone": "UTC"}),
+    "password": page(GET="signed-in 200", POST="signed-in 400"),
+    "keys": page(GET="signed-in 200", POST="signed-in 400"),
+    "key-revoke": page(GET="own-key 200", POST="own-key 303"),
+    "organizations": page(GET="signed-in 200"),
+    "organization-new": page(GET="found 200", POST="found 303", data={"name": "New", "slug": "fresh"}),
+    "organization": page(GET="member 200"),
+    "organization-role": page(GET="org-admin 200", POST="org-admin 303", data={"role": "admin"}),
+    "organization-remove": page(GET="org-admin 303", POST="org-admin 303"),
+    "organization-leave": page(GET="member 200", POST="member 303"),
+    "organization-transfer": page(GET="org-owner 200", POST="org-owner 303"),
+    "organization-invitations": page(
+        GET="org-admin 200", POST="org-admin 303", data={"email": "new@new.example", "role": "member"}
+    ),
+    "organization-invitation-resend": page(POST="org-admin 303"),
+    "organization-invitation-revoke": page(POST="org-admin 303"),
+    "organization-keys": page(GET="org-admin 200"),
+    "organization-key-revoke": page(GET="org-admin 200", POST="org-admin 303"),
+    "organization-agents": page(GET="org-admin 200"),
+    "organization-agent-new": page(
+        GET="org-admin 200",
+        POST="org-admin 303",
+        data={"name": "Fresh", "slug": "fresh", "provider": "offline"},
+    ),
+    "organization-permissions": page(GET="org-agent 200", POST="org-agent 303"),
     "agents": page(GET="signed-in 200"),
     "chat": page(GET="agent:read 200"),
     "chat-send-first": page(POST="agent:read 303", data={"message": "Hello."}),
@@ -154,6 +201,7 @@ ROWS: Final[dict[str, Row]] = {
     "memory-prompt": page(GET="agent:read 200"),
     "extraction": page(GET="agent:manage 200"),
     "extraction-turn": page(GET="session 200"),
+    "agent-settings": page(GET="agent:manage 200", POST="agent:manage 400"),
     "agent-delete": page(GET="agent:manage 200", POST="agent:manage 400"),
     "guardrails": page(
         GET="administrator 200",

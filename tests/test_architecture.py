@@ -62,7 +62,7 @@ def test_dotted_names_and_get_model_do_not_go_around_the_layers() -> None:
 
 def test_doors_write_nothing_themselves() -> None:
     for path in sources(*LAYERS):
-        if path.name not in DOORS:
+        if path.name not in DOORS and not path.name.endswith("_pages.py"):
             continue
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):

@@ -23,7 +23,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from accounts.models import Membership, User
-from accounts.services import remove_member
+from accounts.services import create_api_key, remove_member
 from agents.models import Agent
 from agents.services import get_or_create_provider
 from audit.models import AuditEvent
@@ -162,6 +162,9 @@ def _parts(user: User, agent: Agent) -> dict[str, str]:
         "subject": str(user.pk),
         "provider": str(get_or_create_provider(kind="openai", base_url="http://127.0.0.1:9/v1", actor=None).pk),
         "user": str(user.pk),
+        "member": str(user.pk),
+        "key": str(create_api_key(organization=agent.organization, user=user, name="of the cast").row.pk),
+        "invitation": str(factories.make_invitation(agent.organization, f"friend-of-{user.email}").pk),
         "tenant": str(agent.organization_id),
         "agent_id": str(agent.pk),
         "deletion": str(deletion.pk),
@@ -204,7 +207,10 @@ def filled(value: Any, parts: Mapping[str, str]) -> Any:
 
 def ask(actor: Actor, method: str, route: str, row: Row, kind: str) -> HttpResponseBase:
     """Send one request; what a POST changes, the cookies too, is undone."""
-    about_item = any(part in route for part in (":session>", ":turn>", ":fact>")) or "subject" in row.query
+    about_item = (
+        any(part in route for part in (":session>", ":turn>", ":fact>", "settings/keys/<uuid:key>"))
+        or "subject" in row.query
+    )
     parts = dict((actor.items if about_item else actor.agents)[kind])
     of_organization = "<slug:organization>" in route and "<slug:agent>" not in route
     if kind == "absent" and (of_organization or "organization" in row.query):

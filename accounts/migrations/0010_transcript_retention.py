@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("accounts", "0002_subject_deletion")]
+    dependencies = [("accounts", "0004_invitations")]
     operations = [
         migrations.AddField(
             model_name="organization",
