@@ -11,7 +11,8 @@ from django.db.models import Q
 from django.http import HttpRequest
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
+from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated, PermissionDenied
+from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from accounts.models import ApiKey, User
@@ -47,6 +48,7 @@ class Principal:
     organization_id: uuid.UUID
     key_id: uuid.UUID
     memory_enabled: bool
+    scope: str
 
 
 def principal_for(secret: str, *, now: datetime) -> Principal | None:
@@ -59,7 +61,7 @@ def principal_for(secret: str, *, now: datetime) -> Principal | None:
     ApiKey.objects.filter(Q(last_used_at__isnull=True) | Q(last_used_at__lt=now - LAST_USED_STEP), pk=key.pk).update(
         last_used_at=now
     )
-    return Principal(key.user, key.organization_id, key.pk, key.memory_enabled)
+    return Principal(key.user, key.organization_id, key.pk, key.memory_enabled, key.scope)
 
 
 class ApiKeyAuthentication(BaseAuthentication):
@@ -77,6 +79,18 @@ class ApiKeyAuthentication(BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="api"'
+
+
+class KeyScope(BasePermission):
+    """Lets a key pass where its scope belongs: a view's `key_scope`, else everything but triggers (C04)."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        wanted = getattr(view, "key_scope", ApiKey.Scope.CHAT)
+        if principal_of(request).scope == wanted:
+            return True
+        if wanted == ApiKey.Scope.TRIGGERS:
+            raise PermissionDenied("This API key is for chat. Use a key of the scope 'triggers' here.", "wrong_key_scope")
+        raise PermissionDenied("This API key is for triggers alone. Use a key of the scope 'chat'.", "wrong_key_scope")
 
 
 def principal_of(request: Request) -> Principal:

@@ -22,7 +22,7 @@ from chat import openai_format, services
 from chat.requests import ChatCall, read_call, unknown_model
 from conversations.access import session_for
 from conversations.models import Session
-from conversations.services import Said, SessionBusy
+from conversations.services import Said, SessionBusy, SessionGone
 from conversations.surfaces import Surface
 from llm.client import ModelError
 
@@ -75,6 +75,8 @@ class ChatCompletions(APIView):
                 raise openai_format.BadParameter(
                     "Another request of this session is still running.", code="session_busy", status=409
                 ) from None
+            except SessionGone:
+                raise Http404 from None
         services.release_connection()
         name = f"{call.organization}/{call.agent}"
         headers = {

@@ -14,13 +14,14 @@ from accounts.models import User
 from agents import breaker
 from agents.models import Agent
 from agents.providers import model_for
-from chat.context import Context, gather
+from chat.context import Context, gather, heard_by_nobody_else
 from chat.prompt import assemble
 from conversations.models import Session, Turn
 from conversations.services import (
     Reply,
     Said,
     SessionBusy,
+    SessionGone,
     SessionMoved,
     begin_turn,
     find_continued,
@@ -93,7 +94,7 @@ def start_api_turn(
                 options=options,
                 continues=found.digest,
             )
-        except (SessionBusy, SessionMoved):
+        except (SessionBusy, SessionMoved, SessionGone):
             log.info("session_branched", session_id=str(found.session.pk))
     session = open_session(
         agent=agent, created_by=user, surface=Surface.API, now=now, api_key_id=api_key_id, end_user_id=end_user_id
@@ -121,14 +122,23 @@ def start_turn(
     options: dict[str, object] | None = None,
     reply_at: datetime | None = None,
     continues: bytes | None = None,
+    external_speaker_id: str = "",
 ) -> Started:
-    """Begin a turn and build its model request. Raises SessionBusy, and SessionMoved where `continues` is given.
+    """Begin a turn and build its model request.
+
+    Raises SessionBusy, SessionGone, and SessionMoved where `continues` is given.
 
     When the client sent its own history, the model sees exactly that; else it sees the session's transcript.
     """
-    earlier = [] if asked and asked.history else _recent(session)
+    earlier = [] if asked and asked.history else _recent(session, speaker)
     turn = begin_turn(
-        session=session, speaker=speaker, said=said, now=now, uses_memory=uses_memory, continues=continues
+        session=session,
+        speaker=speaker,
+        said=said,
+        now=now,
+        uses_memory=uses_memory and heard_by_nobody_else(session, speaker),
+        continues=continues,
+        external_speaker_id=external_speaker_id,
     )
     try:
         context = gather(session, turn, now=now)
@@ -151,8 +161,8 @@ def start_turn(
     return Started(session, turn, context, request, reply_at)
 
 
-def _recent(session: Session) -> list[tuple[str, str]]:
-    messages = [(message.role, message.content) for message in transcript(session)]
+def _recent(session: Session, speaker: User) -> list[tuple[str, str]]:
+    messages = [(message.role, message.content) for message in transcript(session, speaker)]
     size = 0
     for position in range(len(messages) - 1, -1, -1):
         size += len(messages[position][1])

@@ -7,9 +7,9 @@ from django.db.models import Exists, OuterRef, Q
 from django.http import Http404
 
 from accounts.models import User
-from agents.access import agent_for
+from agents.access import agent_for, agents_for
 from agents.models import Agent
-from conversations.models import Participant, Session, SessionQuerySet
+from conversations.models import Outsider, Participant, Session, SessionQuerySet
 
 
 def sessions_for(user: User, agent: Agent) -> SessionQuerySet:
@@ -39,5 +39,13 @@ def session_for(user: User, session_id: uuid.UUID) -> Session:
 
 
 def read_by_others(session: Session) -> bool:
-    """Whether anyone but the creator can read the session (C10)."""
-    return session.is_public or Participant.objects.filter(session=session).exclude(user=session.created_by_id).exists()
+    """Whether anyone but the creator can read the session, here or where its connector posts it (C10)."""
+    return session.is_public or any(
+        model._default_manager.filter(session=session).exclude(user=session.created_by_id).exists()
+        for model in (Participant, Outsider)
+    )
+
+
+def may_take_part(user: User, agent: Agent) -> bool:
+    """Whether a user may be added to a session: a live member who holds agent:read."""
+    return agents_for(user).filter(pk=agent.pk).exists()

@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce
 from accounts.models import User
 from agents.models import Agent
 from conversations import digest
-from conversations.models import Message, Session, Turn
+from conversations.models import Message, Participant, Session, Turn
 from conversations.surfaces import Surface
 
 # A turn that is still running after this long has lost its process; the next one may begin.
@@ -26,6 +26,10 @@ UNHEARD_AFTER: Final = timedelta(seconds=10)
 
 class SessionBusy(Exception):
     """Another turn of this session is still running."""
+
+
+class SessionGone(Exception):
+    """The session was deleted meanwhile."""
 
 
 class SessionMoved(Exception):
@@ -120,22 +124,26 @@ def begin_turn(
     now: datetime,
     uses_memory: bool = True,
     continues: bytes | None = None,
+    external_speaker_id: str = "",
 ) -> Turn:
-    """Store what was said and a running turn. Raises SessionBusy while another turn of the session runs.
+    """Store what was said and a running turn. Raises SessionBusy while another turn of the session runs, SessionGone.
+
+    With `external_speaker_id` somebody who is no member speaks through the connector of `speaker`.
 
     `continues` is the digest of the transcript that the caller goes on from; when another one came in between,
     SessionMoved is raised.
     """
-    Session.objects.select_for_update(no_key=True).get(pk=session.pk)
-    _end_abandoned(session, now)
-    if Turn.objects.filter(session=session, status=Turn.Status.RUNNING).exists():
-        raise SessionBusy
+    refuse_while_running(session, now=now)
     if continues is not None and _current_digest(session) != continues:
         raise SessionMoved
     turn = Turn.objects.create(
-        organization_id=session.organization_id, session=session, speaker=speaker, uses_memory=uses_memory
+        organization_id=session.organization_id,
+        session=session,
+        speaker=speaker,
+        external_speaker_id=external_speaker_id,
+        uses_memory=uses_memory,
     )
-    _append(turn, said, speaker, now)
+    _append(turn, said, None if external_speaker_id else speaker, now)
     session.last_activity_at = now
     fields = ["last_activity_at"]
     if not session.title:
@@ -143,6 +151,17 @@ def begin_turn(
         fields.append("title")
     session.save(update_fields=fields)
     return turn
+
+
+def refuse_while_running(session: Session, *, now: datetime) -> Session:
+    """Lock a live session in which no turn runs, until the transaction ends. Raises SessionGone and SessionBusy."""
+    locked = Session.objects.live().select_for_update(no_key=True, of=("self",)).filter(pk=session.pk).first()
+    if locked is None:
+        raise SessionGone
+    _end_abandoned(session, now)
+    if Turn.objects.filter(session=session, status=Turn.Status.RUNNING).exists():
+        raise SessionBusy
+    return locked
 
 
 def _end_abandoned(session: Session, now: datetime) -> None:
@@ -153,7 +172,7 @@ def _end_abandoned(session: Session, now: datetime) -> None:
     )
 
 
-def _append(turn: Turn, said: Sequence[Said], speaker: User, now: datetime) -> None:
+def _append(turn: Turn, said: Sequence[Said], speaker: User | None, now: datetime) -> None:
     last = (
         Message.objects.filter(session=turn.session_id).order_by("-position").values_list("position", flat=True).first()
     )
@@ -240,9 +259,16 @@ def request_stop(*, turn_id: uuid.UUID, session: Session, now: datetime) -> bool
     return bool(running.update(stop_requested_at=Coalesce("stop_requested_at", now)))
 
 
-def transcript(session: Session) -> list[Message]:
-    """Return the messages of completed turns, oldest first: what a model is shown of the past."""
-    return list(Message.objects.final().filter(session=session).order_by("position"))
+def transcript(session: Session, speaker: User | None = None) -> list[Message]:
+    """Return the messages of completed turns, oldest first: what a model is shown of the past.
+
+    Whoever cannot read the session, an operator who started it, is answered from her own turns alone (C03).
+    """
+    messages = Message.objects.final().filter(session=session).order_by("position")
+    outside = speaker is not None and speaker.pk != session.created_by_id
+    if outside and not Participant.objects.filter(session=session, user=speaker).exists():
+        messages = messages.filter(turn__speaker=speaker)
+    return list(messages)
 
 
 def mark_passed(*, message_ids: Collection[uuid.UUID], organization_id: uuid.UUID, now: datetime) -> None:
