@@ -89,8 +89,8 @@ class KeyScope(BasePermission):
         if principal_of(request).scope == wanted:
             return True
         if wanted == ApiKey.Scope.TRIGGERS:
-            raise PermissionDenied("This API key is for chat. Use a key of the scope 'triggers' here.", "wrong_key_scope")
-        raise PermissionDenied("This API key is for triggers alone. Use a key of the scope 'chat'.", "wrong_key_scope")
+            raise PermissionDenied("This API key is for chat. Here use one of the scope 'triggers'.", "wrong_key_scope")
+        raise PermissionDenied("This API key is for triggers. Here use one of the scope 'chat'.", "wrong_key_scope")
 
 
 def principal_of(request: Request) -> Principal:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 import structlog
@@ -14,6 +15,7 @@ from accounts.models import User
 from agents import breaker
 from agents.models import Agent
 from agents.providers import model_for
+from chat import rounds, tools
 from chat.context import Context, gather, heard_by_nobody_else
 from chat.prompt import assemble
 from conversations.models import Session, Turn
@@ -31,7 +33,7 @@ from conversations.services import (
 )
 from conversations.surfaces import Surface
 from extraction import runs as extraction
-from llm.client import ChatModel, ChatRequest, Chunk, Completion, ModelError, Usage
+from llm.client import ChatModel, ChatRequest, Chunk, Completion, ModelError, ToolCall, Usage
 from llm.pump import pumped
 
 log = structlog.get_logger(__name__)
@@ -51,6 +53,13 @@ class Started:
     context: Context
     request: ChatRequest
     reply_at: datetime | None = None
+
+    def use_tool(self, call: ToolCall, *, clock: Clock) -> str:
+        """Return what a tool says, used with the speaker's rights."""
+        speaker = None if self.turn.external_speaker_id else self.turn.speaker
+        result = tools.use(call, tools.Caller(self.session.agent, speaker, clock))
+        release_connection()
+        return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +165,11 @@ def start_turn(
         finish_turn(turn=turn, status=Turn.Status.FAILED, reply=Reply(""), at=now, now=now, error_code="not_started")
         raise
     request = ChatRequest(
-        model=session.agent.model, messages=prompt.messages, cache_key=prompt.cache_key, options=options or {}
+        model=session.agent.model,
+        messages=prompt.messages,
+        cache_key=prompt.cache_key,
+        options=options or {},
+        tools=tools.offered(session.agent),
     )
     return Started(session, turn, context, request, reply_at)
 
@@ -177,7 +190,7 @@ def complete(started: Started, *, clock: Clock, model: ChatModel | None = None) 
         model = model or model_for(started.session.agent)
         with breaker.guarded(started.session.agent.provider, clock=clock):
             release_connection()
-            completion = model.complete(started.request)
+            completion = rounds.complete(model, started.request, partial(started.use_tool, clock=clock))
     except BaseException as error:
         code = error.code if isinstance(error, ModelError) else "crashed"
         end(started, Turn.Status.FAILED, Completion(""), clock=clock, error_code=code)
@@ -201,7 +214,9 @@ def stream(started: Started, *, clock: Clock, model: ChatModel | None = None) ->
         model = model or model_for(started.session.agent)
         with breaker.guarded(started.session.agent.provider, clock=clock) as call:
             release_connection()
-            with closing(pumped(model.stream(started.request), every=KEEP_ALIVE_SECONDS)) as chunks:
+            ask = partial(_pumped, model)
+            use = partial(started.use_tool, clock=clock)
+            with closing(rounds.stream(ask, started.request, use)) as chunks:
                 for chunk in chunks:
                     if chunk is not None:
                         pieces.append(chunk.text)
@@ -225,6 +240,10 @@ def stream(started: Started, *, clock: Clock, model: ChatModel | None = None) ->
         completion = Completion("".join(pieces), finish, usage, started.request.model)
         end(started, status, completion, clock=clock, error_code=code)
     yield Chunk(finish_reason=finish, usage=usage)
+
+
+def _pumped(model: ChatModel, request: ChatRequest) -> Generator[Chunk | None]:
+    return pumped(model.stream(request), every=KEEP_ALIVE_SECONDS)
 
 
 class StopWatch:
