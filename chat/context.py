@@ -32,11 +32,12 @@ def heard_by_nobody_else(session: Session, speaker: User) -> bool:
 
 def gather(session: Session, turn: Turn, *, now: datetime) -> Context:
     """Return the context of a turn. Facts act only on the creator's own turns, in a session nobody else can read."""
+    if not uses_facts(session.surface):  # the reason there, whoever speaks and whoever else reads
+        return Context("", (), Closed.SURFACE)
     if turn.speaker_id != session.created_by_id:
         return Context("", (), "other_speaker")
     if read_by_others(session):
-        # Where memory never acts, the place is the reason, whoever else is there.
-        return Context("", (), "shared_session" if uses_facts(session.surface) else Closed.SURFACE)
+        return Context("", (), "shared_session")
     if not turn.uses_memory:
         return Context("", (), "key_switch")
     scope = Scope(session.organization_id, session.created_by_id, session.agent_id)

@@ -73,6 +73,7 @@ def open_session(
     api_key_id: uuid.UUID | None = None,
     end_user_id: str = "",
     title: str = "",
+    external_thread_id: str = "",
 ) -> Session:
     return Session.objects.create(
         organization_id=agent.organization_id,
@@ -81,6 +82,7 @@ def open_session(
         surface=surface,
         api_key_id=api_key_id,
         end_user_id=end_user_id,
+        external_thread_id=external_thread_id,
         title=title[:120],
         last_activity_at=now,
     )

@@ -7,6 +7,7 @@ from accounts import views as accounts_views
 from agents import api as agents_api
 from agents import views as agents_views
 from chat import api as chat_api
+from chat import triggers
 from chat import views as chat_views
 from extraction import views as extraction_views
 from facts import views as facts_views
@@ -42,6 +43,7 @@ urlpatterns = [
     path("v1/chat/completions", chat_api.ChatCompletions.as_view(), name="v1-chat-completions"),
     path("v1/models", agents_api.Models.as_view(), name="v1-models"),
     path("v1/models/<slug:organization>/<slug:agent>", agents_api.Model.as_view(), name="v1-model"),
+    path("v1/triggers/<str:surface>", triggers.Triggers.as_view(), name="v1-triggers"),
     path("v1/<path:rest>", chat_api.NotFound.as_view(), name="v1-not-found"),
 ]
 

@@ -143,6 +143,7 @@ ROWS: Final[dict[str, Row]] = {
     ),
     "v1-models": api(GET="api 200"),
     "v1-model": api(GET="api 200"),
+    "v1-triggers": api(POST="key 403", others="key 403", OPTIONS="key 403"),  # a key of the other scope
     "v1-not-found": api(others="api 404", OPTIONS="api 404"),
     "admin:index": admin("staff 200"),
     "admin:login": admin(GET="staff-sign-in 200", POST="everybody 200"),
