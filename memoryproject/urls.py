@@ -9,6 +9,7 @@ from agents import views as agents_views
 from chat import api as chat_api
 from chat import triggers
 from chat import views as chat_views
+from conversations import views as sessions
 from extraction import views as extraction_views
 from facts import views as facts_views
 from lifecycle import audit_pages, health
@@ -26,6 +27,14 @@ urlpatterns = [
     path(f"{AGENT}/chat/<uuid:session>/", chat_views.session_page, name="chat-session"),
     path(f"{AGENT}/chat/<uuid:session>/send/", chat_views.send, name="chat-send"),
     path(f"{AGENT}/chat/<uuid:session>/stop/", chat_views.stop, name="chat-stop"),
+    path(f"{AGENT}/sessions/", sessions.session_list, name="sessions"),
+    path(f"{AGENT}/sessions/<uuid:session>/", sessions.session_settings, name="session"),
+    path(f"{AGENT}/sessions/<uuid:session>/rename/", sessions.rename, name="session-rename"),
+    path(f"{AGENT}/sessions/<uuid:session>/visibility/", sessions.visibility, name="session-visibility"),
+    path(f"{AGENT}/sessions/<uuid:session>/add/", sessions.add, name="session-add"),
+    path(f"{AGENT}/sessions/<uuid:session>/remove/", sessions.remove, name="session-remove"),
+    path(f"{AGENT}/sessions/<uuid:session>/leave/", sessions.leave, name="session-leave"),
+    path(f"{AGENT}/sessions/<uuid:session>/delete/", sessions.delete, name="session-delete"),
     path(f"{AGENT}/memory/", facts_views.memory_tab, name="memory"),
     path(f"{AGENT}/memory/history/", facts_views.history, name="memory-history"),
     path(f"{AGENT}/memory/prompt/", facts_views.prompt, name="memory-prompt"),
