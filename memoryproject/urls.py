@@ -9,6 +9,7 @@ from agents import views as agents_views
 from chat import api as chat_api
 from chat import triggers
 from chat import views as chat_views
+from chat.page import STUDIO
 from conversations import views as sessions
 from extraction import views as extraction_views
 from facts import views as facts_views
@@ -16,6 +17,7 @@ from lifecycle import audit_pages, health
 from lifecycle import views as lifecycle_views
 
 AGENT = "agents/<slug:organization>/<slug:agent>"
+IN_STUDIO = {"place": STUDIO}
 
 urlpatterns = [
     path("", accounts_views.home, name="home"),
@@ -27,6 +29,14 @@ urlpatterns = [
     path(f"{AGENT}/chat/<uuid:session>/", chat_views.session_page, name="chat-session"),
     path(f"{AGENT}/chat/<uuid:session>/send/", chat_views.send, name="chat-send"),
     path(f"{AGENT}/chat/<uuid:session>/stop/", chat_views.stop, name="chat-stop"),
+    path(f"{AGENT}/chat/<uuid:session>/turns/<uuid:turn>/", chat_views.turn_piece, name="chat-turn"),
+    path(f"{AGENT}/studio/", chat_views.new_chat, IN_STUDIO, name="studio"),
+    path(f"{AGENT}/studio/tools/", chat_views.set_tools, name="studio-tools"),
+    path(f"{AGENT}/studio/send/", chat_views.send, IN_STUDIO, name="studio-send-first"),
+    path(f"{AGENT}/studio/<uuid:session>/", chat_views.session_page, IN_STUDIO, name="studio-session"),
+    path(f"{AGENT}/studio/<uuid:session>/send/", chat_views.send, IN_STUDIO, name="studio-send"),
+    path(f"{AGENT}/studio/<uuid:session>/stop/", chat_views.stop, IN_STUDIO, name="studio-stop"),
+    path(f"{AGENT}/studio/<uuid:session>/turns/<uuid:turn>/", chat_views.turn_piece, IN_STUDIO, name="studio-turn"),
     path(f"{AGENT}/sessions/", sessions.session_list, name="sessions"),
     path(f"{AGENT}/sessions/<uuid:session>/", sessions.session_settings, name="session"),
     path(f"{AGENT}/sessions/<uuid:session>/rename/", sessions.rename, name="session-rename"),

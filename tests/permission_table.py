@@ -21,7 +21,8 @@ METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 # Cells: ok; login (led to sign-in); a status. `manager` holds agent:read and agent:manage, the members agent:read and
 # agent:update; `admin` administers the organization and holds nothing on the agent; `support` is staff with
 # accounts.delete_subject, `staff` without; `stranger` is a member elsewhere; `removed` kept her grants; `deleted` her
-# session cookie; `key` is the owner's API key without a cookie. Own, for people with no agent: a row in her name.
+# session cookie; `key` is the owner's API key without a cookie. Own, for people with no agent: a row in her name. Their
+# sessions are of the chat, so that in Studio (agent:manage) there is none.
 POLICIES: Final = """
 policy        object  owner colleague manager admin support staff superuser stranger removed deleted key   anonymous
 everybody     own     ok    ok        ok      ok    ok      ok    ok        ok       ok      ok      ok    ok
@@ -38,6 +39,9 @@ agent:manage  absent  404   404       404     404   404     404   404       404 
 session       own     ok    ok        ok      404   404     404   404       ok       404     login   login login
 session       other   404   404       404     404   404     404   404       404      404     login   login login
 session       absent  404   404       404     404   404     404   404       404      404     login   login login
+studio        own     403   403       404     404   404     404   404       403      404     login   login login
+studio        other   403   403       404     404   404     404   404       404      404     login   login login
+studio        absent  403   403       404     404   404     404   404       403      404     login   login login
 fact          own     ok    ok        403     404   404     404   404       ok       404     login   login login
 fact          other   404   404       403     404   404     404   404       404      404     login   login login
 fact          absent  404   404       403     404   404     404   404       404      404     login   login login
@@ -121,6 +125,14 @@ ROWS: Final[dict[str, Row]] = {
     "chat-session": page(GET="session 200"),
     "chat-send": page(POST="session 303", data={"message": "Hello."}),
     "chat-stop": page(POST="session 303", data={"turn": "{session}"}),
+    "chat-turn": page(GET="session 200"),
+    "studio": page(GET="agent:manage 200"),
+    "studio-tools": page(POST="agent:manage 303", data={"enabled": "no"}),
+    "studio-send-first": page(POST="agent:manage 303", data={"message": "Hello."}),
+    "studio-session": page(GET="studio 200"),
+    "studio-send": page(POST="studio 303", data={"message": "Hello."}),
+    "studio-stop": page(POST="studio 303", data={"turn": "{session}"}),
+    "studio-turn": page(GET="studio 200"),
     "sessions": page(GET="agent:read 200"),
     "session": page(GET="session 200"),
     "session-rename": page(POST="session 303", data={"title": "A title"}),
