@@ -67,7 +67,7 @@ def session_page(
 @login_required
 @require_safe
 def turn_piece(
-    request: MemberRequest, organization: str, agent: str, session: uuid.UUID, turn: uuid.UUID, place: Place = CHAT
+    request: MemberRequest, organization: str, agent: str, session: uuid.UUID, *, turn: uuid.UUID, place: Place = CHAT
 ) -> HttpResponse:
     """Answer one turn as a piece of the page; while it runs, the piece asks for itself again, ever more slowly."""
     access = agent_for(request.user, organization, agent, place.permission)
@@ -101,7 +101,7 @@ def send(
     try:
         text = clean_text(posted_text(request, "message"), max_length=MAX_MESSAGE)
     except UnacceptableText as error:
-        return _refused(request, access.agent, found, place, text_problem(error), 400)
+        return _refused(request, access.agent, found, place, problem=text_problem(error), status=400)
     now = timezone.now()
     if found is None:
         found = open_session(agent=access.agent, created_by=request.user, surface=place.surface, now=now)
@@ -110,7 +110,7 @@ def send(
         started = services.start_turn(session=found, speaker=request.user, said=[Said("user", text, now)], now=now)
     except SessionBusy:
         problem = _("The agent is still answering here. Wait for the reply or stop it, then send again.")
-        return _refused(request, access.agent, found, place, problem, 409)
+        return _refused(request, access.agent, found, place, problem=problem, status=409)
     except SessionGone:
         raise Http404 from None
     if _wants_stream(request):
@@ -204,7 +204,7 @@ def _page(
 
 
 def _refused(
-    request: MemberRequest, agent: Agent, session: Session | None, place: Place, problem: str, status: int
+    request: MemberRequest, agent: Agent, session: Session | None, place: Place, *, problem: str, status: int
 ) -> HttpResponse:
     """Say why nothing was sent; what was typed stays in the box."""
     if _wants_stream(request):

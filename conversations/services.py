@@ -12,9 +12,10 @@ from django.db.models.functions import Coalesce
 
 from accounts.models import User
 from agents.models import Agent
+from audit.services import record
 from conversations import digest
 from conversations.models import Message, Participant, Session, Turn
-from conversations.surfaces import Surface
+from conversations.surfaces import OWN_DOORS, Surface
 
 # A turn that is still running after this long has lost its process; the next one may begin.
 ABANDONED_AFTER: Final = timedelta(minutes=15)
@@ -146,6 +147,16 @@ def begin_turn(
         uses_memory=uses_memory,
     )
     _append(turn, said, None if external_speaker_id else speaker, now)
+    if speaker.pk != session.created_by_id and session.surface in OWN_DOORS:
+        record(
+            "session.operator_turn",
+            actor=speaker,
+            organization_id=session.organization_id,
+            subject_user_id=session.created_by_id,
+            agent_id=session.agent_id,
+            object_id=session.pk,
+            surface=session.surface,
+        )
     session.last_activity_at = now
     fields = ["last_activity_at"]
     if not session.title:

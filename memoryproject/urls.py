@@ -7,7 +7,7 @@ from accounts import views as accounts_views
 from agents import api as agents_api
 from agents import views as agents_views
 from chat import api as chat_api
-from chat import triggers
+from chat import operator, triggers
 from chat import views as chat_views
 from chat.page import STUDIO
 from conversations import views as sessions
@@ -54,6 +54,8 @@ urlpatterns = [
     path(f"{AGENT}/memory/<uuid:fact>/delete/", facts_views.delete, name="memory-delete"),
     path(f"{AGENT}/extraction/", extraction_views.extraction_page, name="extraction"),
     path(f"{AGENT}/extraction/turns/<uuid:turn>/", extraction_views.turn_line, name="extraction-turn"),
+    path("operate/sessions/", operator.start, name="operator-start"),
+    path("operate/sessions/<uuid:session>/", operator.session_page, name="operator-session"),
     path("audit/", audit_pages.audit, name="audit"),
     path(f"{AGENT}/delete/", lifecycle_views.delete, name="agent-delete"),
     path("admin/", admin.site.urls),

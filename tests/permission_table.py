@@ -51,6 +51,7 @@ organization  absent  404   404       404     404   404     404   404       404 
 subject       own     ok    ok        ok      ok    ok      ok    ok        ok       ok      login   login login
 subject       other   404   404       404     404   ok      404   ok        404      404     login   login login
 subject       absent  404   404       404     404   ok      404   ok        404      404     login   login login
+operate       own     403   403       403     403   403     403   ok        403      403     login   login login
 api           own     401   401       401     401   401     401   401       401      401     401     ok    401
 api           other   401   401       401     401   401     401   401       401      401     401     404   401
 api           absent  401   401       401     401   401     401   401       401      401     401     404   401
@@ -151,6 +152,10 @@ ROWS: Final[dict[str, Row]] = {
     "extraction": page(GET="agent:manage 200"),
     "extraction-turn": page(GET="session 200"),
     "agent-delete": page(GET="agent:manage 200", POST="agent:manage 400"),
+    "operator-start": page(GET="operate 200", POST="operate 400", others="operate 405"),
+    "operator-session": page(
+        GET="operate 404", POST="operate 404", others="operate 405"
+    ),  # one that she started herself: tests/chat
     "audit": page(GET="signed-in 200"),
     "audit organization": page(GET="organization 200", query={"organization": "{organization}"}),
     "audit subject": page(GET="subject 200", query={"subject": "{subject}"}),
