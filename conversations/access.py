@@ -40,10 +40,13 @@ def session_for(user: User, session_id: uuid.UUID) -> Session:
 
 def read_by_others(session: Session) -> bool:
     """Whether anyone but the creator can read the session, here or where its connector posts it (C10)."""
-    return session.is_public or any(
-        model._default_manager.filter(session=session).exclude(user=session.created_by_id).exists()
+    if session.is_public:
+        return True
+    reads, hears = (
+        model._default_manager.filter(session=OuterRef("pk")).exclude(user=session.created_by_id)
         for model in (Participant, Outsider)
     )
+    return Session.objects.filter(Exists(reads) | Exists(hears), pk=session.pk).exists()
 
 
 def may_take_part(user: User, agent: Agent) -> bool:
