@@ -128,7 +128,7 @@ def test_c03_a_very_long_message_is_sent_and_one_too_long_stays_in_the_box(visit
     box.fill(long.strip())
     page.keyboard.press("Enter")
     expect(page.locator(".turn-running")).to_have_count(0)
-    expect(page.locator(".message-assistant")).to_have_text("Hello.", use_inner_text=True)
+    expect(page.locator(".message-assistant .message-text")).to_have_text("Hello.")
     assert Message.objects.get(role="user").content == long.strip()
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
@@ -144,6 +144,6 @@ def test_c03_a_code_block_keeps_its_lines_and_scrolls_by_itself(
     block = page.locator(".message-assistant pre code")
     expect(block).to_have_text(code, use_inner_text=True)
     assert "```" not in (page.locator(".message-assistant .message-text").text_content() or "")
-    expect(page.get_by_text("That is all.")).to_be_visible()
+    expect(page.get_by_text("That is all.", exact=True)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert Message.objects.get(role="assistant").content.count("```") == 2
