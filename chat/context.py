@@ -9,7 +9,6 @@ from consent.gate import Closed
 from consent.scope import Scope
 from conversations.access import read_by_others
 from conversations.models import Session, Turn
-from conversations.surfaces import uses_facts
 from facts.prompt import read_block
 
 
@@ -32,7 +31,7 @@ def heard_by_nobody_else(session: Session, speaker: User) -> bool:
 
 def gather(session: Session, turn: Turn, *, now: datetime) -> Context:
     """Return the context of a turn. Facts act only on the creator's own turns, in a session nobody else can read."""
-    if not uses_facts(session.surface):  # the reason there, whoever speaks and whoever else reads
+    if not session.uses_memory:  # the reason there, whoever speaks and whoever else reads
         return Context("", (), Closed.SURFACE)
     if turn.speaker_id != session.created_by_id:
         return Context("", (), "other_speaker")

@@ -1,5 +1,6 @@
 """Goes on with replies whose reader has gone, so that a reloaded page finds them whole (C03). Starts no turn."""
 
+import inspect
 import threading
 from collections.abc import Callable, Generator
 from typing import Final
@@ -17,7 +18,7 @@ _room = threading.BoundedSemaphore(MOST)
 
 def carry_on(chunks: Generator[Chunk]) -> None:
     """Read a reply to its end in a thread; a stop request still ends it, as does a failure. One at its end is left."""
-    if chunks.gi_frame is None:
+    if inspect.getgeneratorstate(chunks) == inspect.GEN_CLOSED:
         return
     if not _room.acquire(blocking=False):
         chunks.close()

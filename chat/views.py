@@ -31,7 +31,6 @@ from chat.page import CHAT, STUDIO, Place, last_turn, may_write, read_transcript
 from conversations.access import read_by_others, session_for
 from conversations.models import Message, Session, Turn
 from conversations.services import Said, SessionBusy, SessionGone, open_session, request_stop
-from conversations.surfaces import uses_facts
 from llm.client import Completion, ModelError
 from screening.text import UnacceptableText, clean_text
 
@@ -192,7 +191,6 @@ def _page(
         else None,
         "beside": sessions_beside(request.user, agent, place),
         "writable": session is None or may_write(request.user, session, place),
-        "uses_memory": session is None or uses_facts(session.surface),
         "looked": 1,
         "delay": 1,
         "own": session is None or session.created_by_id == request.user.pk,

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Organization, User
 from agents.models import Agent
-from conversations.surfaces import Surface
+from conversations.surfaces import Surface, uses_facts
 
 
 class SessionQuerySet(models.QuerySet["Session"]):
@@ -48,6 +48,11 @@ class Session(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["organization", "agent", "created_by", "-last_activity_at"], name="session_by_scope")
         ]
+
+    @property
+    def uses_memory(self) -> bool:
+        """Whether the place of the session lets memory act, whoever reads it (C04)."""
+        return uses_facts(self.surface)
 
 
 class Participant(models.Model):

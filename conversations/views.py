@@ -24,7 +24,6 @@ from conversations import sharing
 from conversations.access import read_by_others, session_for, sessions_for
 from conversations.models import Outsider, Participant, Session, SessionQuerySet, Turn
 from conversations.services import SessionBusy, SessionGone
-from conversations.surfaces import uses_facts
 from screening.text import UnacceptableText, clean_text
 
 LISTED: Final = 25  # sessions on one page
@@ -43,10 +42,7 @@ def session_list(request: MemberRequest, organization: str, agent: str) -> HttpR
     others = Participant.objects.filter(session=OuterRef("pk"))
     sessions = sessions.annotate(memory_used=Exists(used), has_participants=Exists(others))
     pages = Paginator(sessions.order_by("-last_activity_at", "pk"), LISTED)
-    page = pages.get_page(request.GET.get("page"))
-    for session in page:
-        session.uses_memory = uses_facts(session.surface)
-    shown = {"agent": found, "page": page, "wanted": wanted, "problem": problem}
+    shown = {"agent": found, "page": pages.get_page(request.GET.get("page")), "wanted": wanted, "problem": problem}
     return render(request, "conversations/list.html", shown)
 
 
@@ -208,7 +204,6 @@ def _page(
         "own": session.created_by_id == request.user.pk,
         "participants": Participant.objects.filter(session=session).select_related("user").order_by("pk"),
         "outsiders": Outsider.objects.filter(session=session).select_related("user").order_by("pk"),
-        "uses_memory": uses_facts(session.surface),
         "shared": read_by_others(session),
         "title": request.POST.get("title", "") if title_problem else session.title,
         "title_problem": title_problem,
