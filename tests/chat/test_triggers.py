@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
@@ -225,3 +226,10 @@ def test_anonymous_callers_and_wrong_methods_are_refused(trigger: Trigger, conne
     assert trigger(secret="wrong").status_code == 401
     headers = {"Authorization": f"Bearer {connector_key}"}
     assert Client().get("/v1/triggers/slack", headers=headers).status_code == 405
+
+
+def test_c04_a_trigger_key_is_made_on_the_command_line(
+    trigger: Trigger, owner: User, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("create_api_key", "ana@acme.example", "acme", "--name", "Slack", "--scope", "triggers")
+    assert trigger(secret=capsys.readouterr().out.strip()).status_code == 200
