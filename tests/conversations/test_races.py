@@ -1,5 +1,7 @@
 """C04, T02, C10: what connectors, owners and turns do to one session at the same moment."""
 
+from collections.abc import Sequence
+
 import pytest
 from django.utils import timezone
 
@@ -16,7 +18,7 @@ from tests.threads import together
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def kinds(outcomes: list[object]) -> list[str]:
+def kinds(outcomes: Sequence[object]) -> list[str]:
     return sorted(type(outcome).__name__ for outcome in outcomes)
 
 
