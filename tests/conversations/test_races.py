@@ -40,7 +40,7 @@ def test_the_cap_of_participants_holds_at_once(
     session = factories.make_session(agent, owner)
     people = [factories.make_member(organization, agent, f"p{number}@acme.example") for number in range(5)]
     outcomes = together(
-        *[lambda who=who: sharing.add_participant(session=session, user=who, actor=owner) for who in people]  # type: ignore[misc]
+        *[lambda who=who: sharing.add_participant(session=session, user=who, actor=owner) for who in people]
     )
     assert kinds(outcomes) == ["TooManyParticipants"] * 3 + ["bool"] * 2
     assert Participant.objects.count() == 2
