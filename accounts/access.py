@@ -55,6 +55,17 @@ def place_for(user: User, slug: str, roles: frozenset[str] = MEMBERS) -> Place:
     return Place(row.organization, row.role)
 
 
+def is_operator(user: User) -> bool:
+    """Whether she runs the deployment: a permission that no role in an organization brings."""
+    return user.is_live and user.has_perm(OPERATE)
+
+
+def require_operator(user: User) -> None:
+    """Raise Http404 unless she is an operator: for everybody else those pages do not exist (I04)."""
+    if not is_operator(user):
+        raise Http404
+
+
 def may_found(user: User) -> bool:
     """Whether a user may create an organization: operators, and everyone where the deployment says so."""
-    return settings.ORGANIZATION_FOUNDERS == "everyone" or (user.is_staff and user.has_perm(OPERATE))
+    return settings.ORGANIZATION_FOUNDERS == "everyone" or is_operator(user)

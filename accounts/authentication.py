@@ -11,7 +11,8 @@ from django.db.models import Q
 from django.http import HttpRequest
 from django.utils import timezone
 from rest_framework.authentication import BaseAuthentication
-from rest_framework.exceptions import AuthenticationFailed, ErrorDetail, NotAuthenticated, Throttled
+from rest_framework.exceptions import AuthenticationFailed, ErrorDetail, NotAuthenticated, PermissionDenied, Throttled
+from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
@@ -49,6 +50,7 @@ class Principal:
     organization_id: uuid.UUID
     key_id: uuid.UUID
     memory_enabled: bool
+    scope: str
 
 
 def principal_for(secret: str, *, now: datetime) -> Principal | None:
@@ -61,7 +63,7 @@ def principal_for(secret: str, *, now: datetime) -> Principal | None:
     ApiKey.objects.filter(Q(last_used_at__isnull=True) | Q(last_used_at__lt=now - LAST_USED_STEP), pk=key.pk).update(
         last_used_at=now
     )
-    return Principal(key.user, key.organization_id, key.pk, key.memory_enabled)
+    return Principal(key.user, key.organization_id, key.pk, key.memory_enabled, key.scope)
 
 
 class ApiKeyAuthentication(BaseAuthentication):
@@ -106,6 +108,18 @@ class RequestRate(BaseThrottle):
         if taken is not None and not taken.allowed:
             raise RateLimited(taken)
         return True
+
+
+class KeyScope(BasePermission):
+    """Lets a key pass where its scope belongs: a view's `key_scope`, else everything but triggers (C04)."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        wanted = getattr(view, "key_scope", ApiKey.Scope.CHAT)
+        if principal_of(request).scope == wanted:
+            return True
+        if wanted == ApiKey.Scope.TRIGGERS:
+            raise PermissionDenied("This API key is for chat. Here use one of the scope 'triggers'.", "wrong_key_scope")
+        raise PermissionDenied("This API key is for triggers. Here use one of the scope 'chat'.", "wrong_key_scope")
 
 
 def principal_of(request: Request) -> Principal:

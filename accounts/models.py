@@ -181,12 +181,17 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
 class ApiKey(models.Model):
     """A key of one user in one organization. Only a hash is stored; `prefix` is public and finds the row (I05)."""
 
+    class Scope(models.TextChoices):
+        CHAT = "chat", _("Chat and the other calls of programs")
+        TRIGGERS = "triggers", _("Triggers of connectors")
+
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="+")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     name = models.CharField(_("name"), max_length=120)
     prefix = models.CharField(max_length=16, unique=True)
     key_hash = models.BinaryField(max_length=32)
+    scope = models.CharField(_("may be used for"), max_length=8, choices=Scope, default=Scope.CHAT)
     memory_enabled = models.BooleanField(_("reads and writes memory"), default=True)
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True)
@@ -194,6 +199,11 @@ class ApiKey(models.Model):
     revoked_at = models.DateTimeField(null=True)
 
     objects: ClassVar = ApiKeyQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.CheckConstraint(condition=models.Q(scope__in=["chat", "triggers"]), name="api_key_scope")
+        ]
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"

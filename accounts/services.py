@@ -175,10 +175,11 @@ def create_api_key(
     user: User,
     name: str,
     memory_enabled: bool = True,
+    scope: str = ApiKey.Scope.CHAT,
     expires_at: datetime | None = None,
     actor: User | None = None,
 ) -> NewKey:
-    """Create a key: `mp_` + public prefix (8) + `_` + 43 random characters."""
+    """Create a key: `mp_` + public prefix (8) + `_` + 43 random characters. `scope` says what it opens (C04)."""
     prefix = f"{KEY_PREFIX}{secrets.token_hex(4)}"
     secret = f"{prefix}_{secrets.token_urlsafe(32)}"
     row = ApiKey.objects.create(
@@ -188,6 +189,7 @@ def create_api_key(
         prefix=prefix,
         key_hash=hash_key(secret),
         memory_enabled=memory_enabled,
+        scope=scope,
         expires_at=expires_at,
     )
     record(
@@ -196,7 +198,7 @@ def create_api_key(
         organization_id=organization.id,
         subject_user_id=user.id,
         object_id=row.id,
-        details={"memory_enabled": memory_enabled},
+        details={"memory_enabled": memory_enabled, "scope": scope},
     )
     if user.mail_on_key:
         send_once_committed(compose("key", to=user.email, language=user.language, key=row, organization=organization))

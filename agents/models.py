@@ -91,6 +91,7 @@ class Agent(models.Model):
     system_prompt = models.TextField(_("system prompt"), blank=True)
     provider = models.ForeignKey(Provider, on_delete=models.PROTECT, related_name="+")
     model = models.CharField(_("model"), max_length=200)
+    tools_enabled = models.BooleanField(_("may use tools"), default=True)  # C08
     created_at = models.DateTimeField(auto_now_add=True)
     deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
 

@@ -61,11 +61,6 @@ class Wanted:
     key: Key | None
 
 
-def is_operator(user: User) -> bool:
-    """Whether she may set up providers: a permission of the deployment, which no role in an organization brings."""
-    return user.is_live and user.has_perm("agents.operate")
-
-
 def agents_of(provider: Provider) -> list[Agent]:
     """Return the live agents that a provider serves."""
     return list(Agent.objects.live().filter(provider=provider).select_related("organization").order_by("name", "id"))

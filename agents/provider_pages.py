@@ -18,6 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from accounts.access import require_operator
 from accounts.requests import MemberRequest, posted_text, text_problem
 from agents.breaker import BreakerState, breaker_states
 from agents.models import Agent, Provider
@@ -32,7 +33,6 @@ from agents.operating import (
     agents_of,
     change_provider,
     delete_provider,
-    is_operator,
 )
 from agents.trial import Trial, try_provider
 from encryption.deployment import SecretUnavailable
@@ -73,17 +73,12 @@ class Form:
     problem: str = ""
 
 
-def _require_operator(request: MemberRequest) -> None:
-    if not is_operator(request.user):
-        raise Http404
-
-
 @login_required
 @never_cache
 @require_safe
 def provider_list(request: MemberRequest) -> HttpResponse:
     """List all providers, with how they are and which agents use them."""
-    _require_operator(request)
+    require_operator(request.user)
     providers = list(Provider.objects.order_by("kind", "name", "base_url", "id"))
     breakers = breaker_states(providers, now=timezone.now())
     agents: dict[uuid.UUID, list[Agent]] = {}
@@ -99,7 +94,7 @@ def provider_list(request: MemberRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def provider_add(request: MemberRequest) -> HttpResponse:
     """Set up another OpenAI-compatible server."""
-    _require_operator(request)
+    require_operator(request.user)
     form, status = Form({"timeout_seconds": "60", "key": "secret"}), 200
     if request.method == "POST":
         try:
@@ -118,7 +113,7 @@ def provider_add(request: MemberRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def provider_page(request: MemberRequest, provider: uuid.UUID) -> HttpResponse:
     """Show one provider; change its address, time-out or key."""
-    _require_operator(request)
+    require_operator(request.user)
     row = get_object_or_404(Provider, pk=provider)
     if request.method != "POST":
         return _page(request, row, _form_of(row))
@@ -137,7 +132,7 @@ def provider_page(request: MemberRequest, provider: uuid.UUID) -> HttpResponse:
 @require_POST
 def provider_test(request: MemberRequest, provider: uuid.UUID) -> HttpResponse:
     """Ask the provider one small thing and say how it went."""
-    _require_operator(request)
+    require_operator(request.user)
     row = get_object_or_404(Provider, pk=provider)
     _require_server(row)
     try:
@@ -153,7 +148,7 @@ def provider_test(request: MemberRequest, provider: uuid.UUID) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def provider_delete(request: MemberRequest, provider: uuid.UUID) -> HttpResponse:
     """Ask once, then delete a provider that no agent uses."""
-    _require_operator(request)
+    require_operator(request.user)
     row = get_object_or_404(Provider, pk=provider)
     agents, status = agents_of(row), 200
     if request.method == "POST":

@@ -162,3 +162,14 @@ def soft_delete_agent(*, agent: Agent, now: datetime, actor: User | None, reason
         details={"grants": grants},
     )
     return grants
+
+
+@transaction.atomic
+def set_tools_enabled(*, agent: Agent, enabled: bool, actor: User) -> None:
+    """Let an agent use tools in its turns, or no longer (C08)."""
+    row = Agent.objects.select_for_update(no_key=True).get(pk=agent.pk)
+    if row.tools_enabled != enabled:
+        row.tools_enabled = enabled
+        row.save(update_fields=["tools_enabled"])
+        details = {"tools_enabled": enabled}
+        record("agent.update", actor=actor, organization_id=row.organization_id, agent_id=row.pk, details=details)

@@ -28,7 +28,7 @@ from chat.requests import ChatCall, read_call, read_idempotency_key, unknown_mod
 from chat.services import Started
 from conversations.access import session_for
 from conversations.models import Session, Turn
-from conversations.services import Said, SessionBusy
+from conversations.services import Said, SessionBusy, SessionGone
 from conversations.surfaces import Surface
 from llm.client import Completion, ModelError
 
@@ -102,6 +102,8 @@ class ChatCompletions(APIView):
             raise openai_format.BadParameter(
                 "Another request of this session is still running.", code="session_busy", status=409, wait=1
             ) from None
+        except SessionGone:
+            raise Http404 from None
 
     def _answer(self, started: Started, call: ChatCall, claimed: Claim | None = None) -> HttpResponseBase:
         services.release_connection()

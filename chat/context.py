@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from django.utils.translation import get_language_info
 
 from accounts.models import User
+from consent.gate import Closed
 from consent.scope import Scope
 from conversations.access import read_by_others
 from conversations.models import Session, Turn
@@ -26,14 +27,21 @@ class Context:
     state: str
 
 
+def heard_by_nobody_else(session: Session, speaker: User) -> bool:
+    """Whether the creator speaks, in a session that nobody else can read; memory acts only then (C10)."""
+    return speaker.pk == session.created_by_id and not read_by_others(session)
+
+
 def gather(session: Session, turn: Turn, *, now: datetime) -> Context:
     """Return the context of a turn. Facts act only on the creator's own turns, in a session nobody else can read."""
-    if not turn.uses_memory:
-        return Context("", (), "key_switch")
+    if not session.uses_memory:  # the reason there, whoever speaks and whoever else reads
+        return Context("", (), Closed.SURFACE)
     if turn.speaker_id != session.created_by_id:
         return Context("", (), "other_speaker")
     if read_by_others(session):
         return Context("", (), "shared_session")
+    if not turn.uses_memory:
+        return Context("", (), "key_switch")
     scope = Scope(session.organization_id, session.created_by_id, session.agent_id)
     read = read_block(scope, surface=session.surface, now=now)
     return Context(read.block.text, read.block.fact_ids, read.state)

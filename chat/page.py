@@ -20,7 +20,43 @@ from facts.services import list_facts
 
 PAGE: Final = 400  # messages on one page of a transcript; earlier ones are a link away
 SESSIONS: Final = 100  # in the list beside it; the page says when there are more
-WRITABLE: Final = frozenset({Surface.DASHBOARD_CHAT, Surface.STUDIO})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where people chat: the surface, who may be there, and the names of its addresses."""
+
+    name: str
+    surface: Surface
+    permission: str
+
+    @property
+    def new(self) -> str:
+        return self.name
+
+    @property
+    def send_first(self) -> str:
+        return f"{self.name}-send-first"
+
+    @property
+    def session(self) -> str:
+        return f"{self.name}-session"
+
+    @property
+    def send(self) -> str:
+        return f"{self.name}-send"
+
+    @property
+    def stop(self) -> str:
+        return f"{self.name}-stop"
+
+    @property
+    def turn(self) -> str:
+        return f"{self.name}-turn"
+
+
+CHAT: Final = Place("chat", Surface.DASHBOARD_CHAT, "agent:read")
+STUDIO: Final = Place("studio", Surface.STUDIO, "agent:manage")  # for who builds the agent and tries it out
 
 # Why memory did not act, by Turn.memory_state; `used` is counted instead.
 NOT_USED: Final[dict[str, Promise]] = {
@@ -103,19 +139,36 @@ class SessionList:
     more: bool
 
 
-def may_write(user: User, session: Session) -> bool:
-    """Only the creator writes, and only where people type: participants read, connectors and the API have their own."""
-    return session.created_by_id == user.pk and session.surface in WRITABLE
+def may_write(user: User, session: Session, place: Place) -> bool:
+    """Only the creator writes, and only in the session's own place: participants read, connectors have their doors."""
+    return session.created_by_id == user.pk and session.surface == place.surface
 
 
-def sessions_beside(user: User, agent: Agent) -> SessionList:
-    """Return the sessions with this agent that the member may read, those of every surface, newest first."""
-    found = list(sessions_for(user, agent).order_by("-last_activity_at", "id")[: SESSIONS + 1])
+def sessions_beside(user: User, agent: Agent, place: Place) -> SessionList:
+    """Return the newest sessions with this agent: her own in Studio, elsewhere all that she may read but those."""
+    sessions = sessions_for(user, agent)
+    in_studio = {"surface": Surface.STUDIO, "created_by": user}
+    sessions = sessions.filter(**in_studio) if place is STUDIO else sessions.exclude(**in_studio)
+    found = list(sessions.order_by("-last_activity_at", "id")[: SESSIONS + 1])
     return SessionList(tuple(found[:SESSIONS]), more=len(found) > SESSIONS)
 
 
+def last_turn(session: Session) -> uuid.UUID | None:
+    """Return the newest turn of a session."""
+    found: uuid.UUID | None = (
+        Turn.objects.filter(session=session).order_by("-created_at", "-id").values_list("pk", flat=True).first()
+    )
+    return found
+
+
 def read_transcript(
-    user: User, session: Session, *, now: datetime, before: int | None = None, only: uuid.UUID | None = None
+    user: User,
+    session: Session,
+    *,
+    now: datetime,
+    place: Place = CHAT,
+    before: int | None = None,
+    only: uuid.UUID | None = None,
 ) -> Transcript:
     """Return the newest messages of a session (before a position, or of one turn), grouped by turn."""
     stored = Message.objects.filter(session=session).select_related("turn", "speaker").order_by("-position")
@@ -131,7 +184,7 @@ def read_transcript(
     turns = [group[0].turn for group in groups.values()]
     known = _known_facts(user, session, turns, now)
     learnt = learned(groups) if session.created_by_id == user.pk else {}
-    writable = may_write(user, session)
+    writable = may_write(user, session, place)
     shown = [
         _shown(
             turn,

@@ -5,6 +5,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 import structlog
@@ -14,7 +15,8 @@ from accounts.models import User
 from agents import breaker
 from agents.models import Agent
 from agents.providers import model_for
-from chat.context import Context, gather, member_settings
+from chat import rounds, tools
+from chat.context import Context, gather, heard_by_nobody_else, member_settings
 from chat.guardrails import Guard, Refused
 from chat.guardrails import Reply as Screened
 from chat.policies import count_hits, policy_for
@@ -24,6 +26,7 @@ from conversations.services import (
     Reply,
     Said,
     SessionBusy,
+    SessionGone,
     SessionMoved,
     begin_turn,
     find_continued,
@@ -33,7 +36,7 @@ from conversations.services import (
 )
 from conversations.surfaces import Surface
 from extraction import runs as extraction
-from llm.client import ChatModel, ChatRequest, Chunk, Completion, ModelError, Usage
+from llm.client import ChatModel, ChatRequest, Chunk, Completion, ModelError, ToolCall, Usage
 from llm.pump import pumped
 
 log = structlog.get_logger(__name__)
@@ -58,6 +61,13 @@ class Started:
     reply_at: datetime | None = None
     guard: Guard = UNGUARDED
     refused: Refused | None = None
+
+    def use_tool(self, call: ToolCall, *, clock: Clock) -> str:
+        """Return what a tool says, used with the speaker's rights."""
+        speaker = None if self.turn.external_speaker_id else self.turn.speaker
+        result = tools.use(call, tools.Caller(self.session.agent, speaker, clock))
+        release_connection()
+        return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +111,7 @@ def start_api_turn(
                 options=options,
                 continues=found.digest,
             )
-        except (SessionBusy, SessionMoved):
+        except (SessionBusy, SessionMoved, SessionGone):
             log.info("session_branched", session_id=str(found.session.pk))
     session = open_session(
         agent=agent, created_by=user, surface=Surface.API, now=now, api_key_id=api_key_id, end_user_id=end_user_id
@@ -129,16 +139,25 @@ def start_turn(
     options: dict[str, object] | None = None,
     reply_at: datetime | None = None,
     continues: bytes | None = None,
+    external_speaker_id: str = "",
 ) -> Started:
-    """Begin a turn and build its model request. Raises SessionBusy, and SessionMoved where `continues` is given.
+    """Begin a turn and build its model request.
+
+    Raises SessionBusy, SessionGone, and SessionMoved where `continues` is given.
 
     When the client sent its own history, the model sees exactly that; else it sees the session's transcript. A message
     that the guardrails block is stored, the turn has ended as `input_blocked`, and no memory is read (C06).
     """
     guard = Guard(policy_for(session.organization_id))
-    earlier = [] if asked and asked.history else _recent(session)
+    earlier = [] if asked and asked.history else _recent(session, speaker)
     turn = begin_turn(
-        session=session, speaker=speaker, said=said, now=now, uses_memory=uses_memory, continues=continues
+        session=session,
+        speaker=speaker,
+        said=said,
+        now=now,
+        uses_memory=uses_memory and heard_by_nobody_else(session, speaker),
+        continues=continues,
+        external_speaker_id=external_speaker_id,
     )
     try:
         new = list(asked.new) if asked else [(message.role, message.content) for message in said]
@@ -163,7 +182,11 @@ def start_turn(
         finish_turn(turn=turn, status=Turn.Status.FAILED, reply=Reply(""), at=now, now=now, error_code="not_started")
         raise
     request = ChatRequest(
-        model=session.agent.model, messages=prompt.messages, cache_key=prompt.cache_key, options=options or {}
+        model=session.agent.model,
+        messages=prompt.messages,
+        cache_key=prompt.cache_key,
+        options=options or {},
+        tools=tools.offered(session.agent),
     )
     return Started(session, turn, context, request, reply_at, guard)
 
@@ -175,8 +198,8 @@ def _refuse(session: Session, turn: Turn, refused: Refused, *, now: datetime) ->
     return started
 
 
-def _recent(session: Session) -> list[tuple[str, str]]:
-    messages = [(message.role, message.content) for message in transcript(session)]
+def _recent(session: Session, speaker: User) -> list[tuple[str, str]]:
+    messages = [(message.role, message.content) for message in transcript(session, speaker)]
     size = 0
     for position in range(len(messages) - 1, -1, -1):
         size += len(messages[position][1])
@@ -197,7 +220,7 @@ def complete(started: Started, *, clock: Clock, model: ChatModel | None = None) 
         model = model or model_for(started.session.agent)
         with breaker.guarded(started.session.agent.provider, clock=clock):
             release_connection()
-            completion = model.complete(started.request)
+            completion = rounds.complete(model, started.request, partial(started.use_tool, clock=clock))
         reply = started.guard.reply()
         reply.add(completion.text)
         reply.close(whole=True)
@@ -239,7 +262,9 @@ def stream(started: Started, *, clock: Clock, model: ChatModel | None = None) ->
         model = model or model_for(started.session.agent)
         with breaker.guarded(started.session.agent.provider, clock=clock) as call:
             release_connection()
-            with closing(pumped(model.stream(started.request), every=KEEP_ALIVE_SECONDS)) as chunks:
+            ask = partial(_pumped, model)
+            use = partial(started.use_tool, clock=clock)
+            with closing(rounds.stream(ask, started.request, use)) as chunks:
                 for chunk in chunks:
                     if chunk is not None:
                         usage = chunk.usage or usage
@@ -271,6 +296,10 @@ def stream(started: Started, *, clock: Clock, model: ChatModel | None = None) ->
     if rest:
         yield Chunk(rest)
     yield Chunk(finish_reason=finish, usage=usage)
+
+
+def _pumped(model: ChatModel, request: ChatRequest) -> Generator[Chunk | None]:
+    return pumped(model.stream(request), every=KEEP_ALIVE_SECONDS)
 
 
 class StopWatch:

@@ -1,4 +1,7 @@
-"""The chat page (C03): new conversation, transcript, send with a streamed reply or without JavaScript, stop."""
+"""The chat page and Studio (C03): new conversation, transcript, send with a streamed reply or without JavaScript, stop.
+
+Both are the same doors; the URL table names the place.
+"""
 
 import json
 import uuid
@@ -21,16 +24,18 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts.requests import MemberRequest, posted_text, text_problem
 from agents.access import agent_for
 from agents.models import Agent
+from agents.services import set_tools_enabled
 from chat import services
-from chat.page import may_write, read_transcript, sessions_beside
+from chat.leftover import carry_on
+from chat.page import CHAT, STUDIO, Place, last_turn, may_write, read_transcript, sessions_beside
 from conversations.access import read_by_others, session_for
 from conversations.models import Message, Session, Turn
-from conversations.services import Said, SessionBusy, open_session, request_stop
-from conversations.surfaces import Surface
+from conversations.services import Said, SessionBusy, SessionGone, open_session, request_stop
 from llm.client import Completion, ModelError
 from screening.text import UnacceptableText, clean_text
 
 MAX_MESSAGE: Final = 32_000  # characters; far more than anybody types, and a model's context still holds a few
+LOOKS: Final = 200  # at a running turn, up to five seconds apart; a process that died would be watched for ever
 EVENT_STREAM: Final = "text/event-stream"
 KEEP_ALIVE: Final = b": keep-alive\n\n"  # a comment of the protocol; the page's script skips it
 
@@ -39,71 +44,122 @@ log = structlog.get_logger(__name__)
 
 @login_required
 @require_safe
-def new_chat(request: MemberRequest, organization: str, agent: str) -> HttpResponse:
+def new_chat(request: MemberRequest, organization: str, agent: str, place: Place = CHAT) -> HttpResponse:
     """Show an empty conversation; its session is opened with the first message."""
-    access = agent_for(request.user, organization, agent, "agent:read")
-    return _page(request, access.agent, None)
+    access = agent_for(request.user, organization, agent, place.permission)
+    return _page(request, access.agent, None, place)
 
 
 @login_required
 @require_safe
-def session_page(request: MemberRequest, organization: str, agent: str, session: uuid.UUID) -> HttpResponse:
-    """Show a session that the member may read."""
-    access = agent_for(request.user, organization, agent, "agent:read")
-    return _page(request, access.agent, _session(request, access.agent, session))
+def session_page(
+    request: MemberRequest, organization: str, agent: str, session: uuid.UUID, place: Place = CHAT
+) -> HttpResponse:
+    """Show a session that the member may read; one of her own in Studio is shown there, where she may be there."""
+    access = agent_for(request.user, organization, agent, place.permission)
+    found = _session(request, access.agent, session, place)
+    if place is CHAT and may_write(request.user, found, STUDIO) and access.may(STUDIO.permission):
+        return HttpResponseRedirect(_url(STUDIO.session, found))
+    return _page(request, access.agent, found, place)
+
+
+@login_required
+@require_safe
+def turn_piece(
+    request: MemberRequest, organization: str, agent: str, session: uuid.UUID, *, turn: uuid.UUID, place: Place = CHAT
+) -> HttpResponse:
+    """Answer one turn as a piece of the page; while it runs, the piece asks for itself again, ever more slowly."""
+    access = agent_for(request.user, organization, agent, place.permission)
+    found = _session(request, access.agent, session, place)
+    transcript = read_transcript(request.user, found, now=timezone.now(), place=place, only=turn)
+    if not transcript.turns:
+        raise Http404
+    looked = request.GET.get("looked", "0")
+    times = min(int(looked), LOOKS) if looked.isascii() and looked.isdigit() and len(looked) < 5 else 0
+    shown = {
+        "agent": access.agent,
+        "session": found,
+        "place": place,
+        "transcript": transcript,
+        "looked": times + 1,
+        "delay": min(1 + times // 5, 5) if times < LOOKS else None,
+    }
+    answer = render(request, "chat/_turns.html", shown)
+    answer["HX-Retarget"], answer["HX-Reswap"] = f"#turn-{turn}", "outerHTML"
+    return answer
 
 
 @login_required
 @require_POST
-def send(request: MemberRequest, organization: str, agent: str, session: uuid.UUID | None = None) -> HttpResponseBase:
+def send(
+    request: MemberRequest, organization: str, agent: str, session: uuid.UUID | None = None, place: Place = CHAT
+) -> HttpResponseBase:
     """Run one turn: streamed for the page's script, else whole and followed by a redirect."""
-    access = agent_for(request.user, organization, agent, "agent:read")
-    found = _writable(request, access.agent, session) if session else None
+    access = agent_for(request.user, organization, agent, place.permission)
+    found = _writable(request, access.agent, session, place) if session else None
     try:
         text = clean_text(posted_text(request, "message"), max_length=MAX_MESSAGE)
     except UnacceptableText as error:
-        return _refused(request, access.agent, found, text_problem(error), 400)
+        return _refused(request, access.agent, found, place, problem=text_problem(error), status=400)
     now = timezone.now()
     if found is None:
-        found = open_session(agent=access.agent, created_by=request.user, surface=Surface.DASHBOARD_CHAT, now=now)
+        found = open_session(agent=access.agent, created_by=request.user, surface=place.surface, now=now)
+    before = last_turn(found)
     try:
         started = services.start_turn(session=found, speaker=request.user, said=[Said("user", text, now)], now=now)
     except SessionBusy:
         problem = _("The agent is still answering here. Wait for the reply or stop it, then send again.")
-        return _refused(request, access.agent, found, problem, 409)
+        return _refused(request, access.agent, found, place, problem=problem, status=409)
+    except SessionGone:
+        raise Http404 from None
     if _wants_stream(request):
-        return _streamed(request, started)
+        return _streamed(request, started, place, before)
     services.release_connection()
     with suppress(ModelError):  # the page shows the failed turn and offers to send it again
         services.complete(started, clock=timezone.now)
     newest = Message.objects.filter(turn=started.turn).order_by("-position").values_list("pk", flat=True).first()
-    return _see(f"{_url('chat-session', found)}#message-{newest}")
+    return _see(f"{_url(place.session, found)}#message-{newest}")
 
 
 @login_required
 @require_POST
-def stop(request: MemberRequest, organization: str, agent: str, session: uuid.UUID) -> HttpResponse:
+def stop(
+    request: MemberRequest, organization: str, agent: str, session: uuid.UUID, place: Place = CHAT
+) -> HttpResponse:
     """Ask a running turn to stop; one that has ended stays as it is."""
-    access = agent_for(request.user, organization, agent, "agent:read")
-    found = _writable(request, access.agent, session)
+    access = agent_for(request.user, organization, agent, place.permission)
+    found = _writable(request, access.agent, session, place)
     try:
         turn = uuid.UUID(request.POST.get("turn", ""))
     except ValueError:
         raise BadRequest("turn is no UUID") from None
     request_stop(turn_id=turn, session=found, now=timezone.now())
-    return HttpResponse(status=204) if _wants_stream(request) else _see(_url("chat-session", found))
+    return HttpResponse(status=204) if _wants_stream(request) else _see(_url(place.session, found))
 
 
-def _session(request: MemberRequest, agent: Agent, session_id: uuid.UUID) -> Session:
+@login_required
+@require_POST
+def set_tools(request: MemberRequest, organization: str, agent: str) -> HttpResponse:
+    """Let the agent use tools, or no longer (C08)."""
+    access = agent_for(request.user, organization, agent, "agent:manage")
+    wanted = request.POST.get("enabled")
+    if wanted not in ("yes", "no"):
+        raise BadRequest("enabled is neither yes nor no")
+    set_tools_enabled(agent=access.agent, enabled=wanted == "yes", actor=request.user)
+    return _see(reverse(STUDIO.new, args=[organization, agent]))
+
+
+def _session(request: MemberRequest, agent: Agent, session_id: uuid.UUID, place: Place) -> Session:
     session = session_for(request.user, session_id)
-    if session.agent_id != agent.pk:
+    elsewhere = place is STUDIO and not may_write(request.user, session, STUDIO)
+    if session.agent_id != agent.pk or elsewhere:
         raise Http404
     return session
 
 
-def _writable(request: MemberRequest, agent: Agent, session_id: uuid.UUID) -> Session:
-    session = _session(request, agent, session_id)
-    if not may_write(request.user, session):
+def _writable(request: MemberRequest, agent: Agent, session_id: uuid.UUID, place: Place) -> Session:
+    session = _session(request, agent, session_id, place)
+    if not may_write(request.user, session, place):
         raise PermissionDenied
     return session
 
@@ -121,16 +177,22 @@ def _see(url: str) -> HttpResponse:
 
 
 def _page(
-    request: MemberRequest, agent: Agent, session: Session | None, *, problem: str = "", status: int = 200
+    request: MemberRequest, agent: Agent, session: Session | None, place: Place, *, problem: str = "", status: int = 200
 ) -> HttpResponse:
     before = request.GET.get("before", "")
     position = int(before) if before.isascii() and before.isdigit() and len(before) < 10 else None
+    now = timezone.now()
     shown = {
         "agent": agent,
         "session": session,
-        "transcript": read_transcript(request.user, session, now=timezone.now(), before=position) if session else None,
-        "beside": sessions_beside(request.user, agent),
-        "writable": session is None or may_write(request.user, session),
+        "place": place,
+        "transcript": read_transcript(request.user, session, now=now, place=place, before=position)
+        if session
+        else None,
+        "beside": sessions_beside(request.user, agent, place),
+        "writable": session is None or may_write(request.user, session, place),
+        "looked": 1,
+        "delay": 1,
         "own": session is None or session.created_by_id == request.user.pk,
         "shared": session is not None and read_by_others(session),
         "typed": request.POST.get("message", ""),
@@ -139,29 +201,38 @@ def _page(
     return render(request, "chat/page.html", shown, status=status)
 
 
-def _refused(request: MemberRequest, agent: Agent, session: Session | None, problem: str, status: int) -> HttpResponse:
+def _refused(
+    request: MemberRequest, agent: Agent, session: Session | None, place: Place, *, problem: str, status: int
+) -> HttpResponse:
     """Say why nothing was sent; what was typed stays in the box."""
     if _wants_stream(request):
         return JsonResponse({"problem": problem}, status=status)
-    return _page(request, agent, session, problem=problem, status=status)
+    return _page(request, agent, session, place, problem=problem, status=status)
 
 
-def _streamed(request: MemberRequest, started: services.Started) -> StreamingHttpResponse:
-    events = _events(request, started)
+def _streamed(
+    request: MemberRequest, started: services.Started, place: Place, before: uuid.UUID | None
+) -> StreamingHttpResponse:
+    events = _events(request, started, place, before)
     next(events)  # begun here, so that closing it ends the turn even when nobody ever reads
     services.release_connection()
     return StreamingHttpResponse(events, content_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"})
 
 
-def _events(request: MemberRequest, started: services.Started) -> Iterator[bytes]:
-    """Yield a first nothing, then the events `session`, pieces of text, and `done` or `failed`."""
+def _events(
+    request: MemberRequest, started: services.Started, place: Place, before: uuid.UUID | None
+) -> Iterator[bytes]:
+    """Yield a first nothing, then the events `session`, pieces of text, and `done` or `failed`.
+
+    Whoever leaves in the middle finds the reply when she comes back.
+    """
     # The middleware's zone and language end with the view; the last event holds a piece of the page.
     zone, language = timezone.get_current_timezone(), translation.get_language()
     chunks = services.stream(started, clock=timezone.now)
     asked = False
     try:
         yield b""
-        yield _event(_addresses(started), "session")
+        yield _event(_addresses(started, place, before), "session")
         asked = True
         kind = "done"
         try:
@@ -173,12 +244,12 @@ def _events(request: MemberRequest, started: services.Started) -> Iterator[bytes
             log.error("stream_crashed", turn_id=str(started.turn.pk), exc_info=error)
             kind = "failed"
         with timezone.override(zone), translation.override(language):
-            last = _event(_ended(request, started), kind)
+            last = _event(_ended(request, started, place), kind)
         services.release_connection()
         yield last
     finally:
         if asked:
-            chunks.close()
+            carry_on(chunks)
         else:
             services.end(started, Turn.Status.STOPPED, Completion(""), clock=timezone.now, error_code="client_gone")
         services.release_connection()
@@ -189,26 +260,28 @@ def _event(data: Any, kind: str = "") -> bytes:
     return f"{name}data: {json.dumps(data, ensure_ascii=False)}\n\n".encode()
 
 
-def _addresses(started: services.Started) -> Mapping[str, str]:
+def _addresses(started: services.Started, place: Place, before: uuid.UUID | None) -> Mapping[str, str]:
     session = started.session
     return {
-        "url": _url("chat-session", session),
-        "send": _url("chat-send", session),
-        "stop": _url("chat-stop", session),
+        "url": _url(place.session, session),
+        "send": _url(place.send, session),
+        "stop": _url(place.stop, session),
+        "before": str(before or ""),  # a page that does not show this turn has missed what another tab did
         "turn": str(started.turn.pk),
         "message": str(started.turn.messages.filter(role=Message.Role.USER).values_list("pk", flat=True).get()),
     }
 
 
-def _ended(request: MemberRequest, started: services.Started) -> Mapping[str, Any]:
+def _ended(request: MemberRequest, started: services.Started, place: Place) -> Mapping[str, Any]:
     """Return how the turn ended: its status, why memory acted or not, and the two pieces of the page that changed."""
     session, agent = started.session, started.session.agent
-    transcript = read_transcript(request.user, session, now=timezone.now(), only=started.turn.pk)
+    transcript = read_transcript(request.user, session, now=timezone.now(), place=place, only=started.turn.pk)
     shown = {
         "agent": agent,
         "session": session,
+        "place": place,
         "transcript": transcript,
-        "beside": sessions_beside(request.user, agent),
+        "beside": sessions_beside(request.user, agent, place),
         "own": True,
     }
     return {

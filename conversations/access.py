@@ -9,7 +9,7 @@ from django.http import Http404
 from accounts.models import User
 from agents.access import agent_for, agents_for
 from agents.models import Agent
-from conversations.models import Participant, Session, SessionQuerySet
+from conversations.models import Outsider, Participant, Session, SessionQuerySet
 
 
 def sessions_for(user: User, agent: Agent) -> SessionQuerySet:
@@ -47,5 +47,16 @@ def session_for(user: User, session_id: uuid.UUID) -> Session:
 
 
 def read_by_others(session: Session) -> bool:
-    """Whether anyone but the creator can read the session (C10)."""
-    return session.is_public or Participant.objects.filter(session=session).exclude(user=session.created_by_id).exists()
+    """Whether anyone but the creator can read the session, here or where its connector posts it (C10)."""
+    if session.is_public:
+        return True
+    reads, hears = (
+        model._default_manager.filter(session=OuterRef("pk")).exclude(user=session.created_by_id)
+        for model in (Participant, Outsider)
+    )
+    return Session.objects.filter(Exists(reads) | Exists(hears), pk=session.pk).exists()
+
+
+def may_take_part(user: User, agent: Agent) -> bool:
+    """Whether a user may be added to a session: a live member who holds agent:read."""
+    return agents_for(user).filter(pk=agent.pk).exists()

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Organization, User
 from agents.models import Agent
-from conversations.surfaces import Surface
+from conversations.surfaces import Surface, uses_facts
 
 
 class SessionQuerySet(models.QuerySet["Session"]):
@@ -29,6 +29,7 @@ class Session(models.Model):
     is_public = models.BooleanField(_("public"), default=False)
     api_key_id = models.UUIDField(null=True)
     end_user_id = models.CharField(max_length=512, blank=True)
+    external_thread_id = models.CharField(max_length=200, blank=True)  # the connector's own name of the thread (C04)
     created_at = models.DateTimeField(auto_now_add=True)
     last_activity_at = models.DateTimeField()
     deleted_at = models.DateTimeField(null=True)
@@ -36,10 +37,23 @@ class Session(models.Model):
     objects: ClassVar = SessionQuerySet.as_manager()
 
     class Meta:
+        constraints: ClassVar = [
+            # A thread is one session for whoever's connector it is; what two people's connectors call alike are two.
+            models.UniqueConstraint(
+                fields=["organization", "agent", "surface", "created_by", "external_thread_id"],
+                name="session_thread_once",
+                condition=models.Q(deleted_at__isnull=True) & ~models.Q(external_thread_id=""),
+            )
+        ]
         indexes: ClassVar = [
             models.Index(fields=["organization", "agent", "created_by", "-last_activity_at"], name="session_by_scope"),
             models.Index(fields=["organization", "last_activity_at"], name="session_by_age"),  # T04
         ]
+
+    @property
+    def uses_memory(self) -> bool:
+        """Whether the place of the session lets memory act, whoever reads it (C04)."""
+        return uses_facts(self.surface)
 
 
 class Participant(models.Model):
@@ -52,6 +66,24 @@ class Participant(models.Model):
     class Meta:
         constraints: ClassVar = [
             models.UniqueConstraint(fields=["organization", "session", "user"], name="participant_once")
+        ]
+
+
+class Outsider(models.Model):
+    """Who spoke in a connector's thread, by the connector's own name; `user` is the member that it was mapped to.
+
+    Whoever is mapped to nobody reads along where the thread is, and fails every subset test.
+    """
+
+    organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="+")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="+")
+    external_user_id = models.CharField(max_length=200)
+    user = models.ForeignKey(User, on_delete=models.CASCADE, null=True, related_name="+")
+
+    class Meta:
+        default_permissions = ()
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["organization", "session", "external_user_id"], name="outsider_once")
         ]
 
 
@@ -70,9 +102,11 @@ class Turn(models.Model):
     organization = models.ForeignKey(Organization, on_delete=models.CASCADE, related_name="+")
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="+")
     speaker = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    # Who spoke where that is no member; `speaker` is then the member whose connector it is, and said nothing.
+    external_speaker_id = models.CharField(max_length=200, blank=True)
     status = models.CharField(max_length=17, choices=Status, default=Status.RUNNING)
     error_code = models.CharField(max_length=40, blank=True)
-    uses_memory = models.BooleanField(default=True)  # false: the API key's memory switch is off (I05)
+    uses_memory = models.BooleanField(default=True)  # false: the API key's switch is off (I05), or others hear it (C10)
     memory_state = models.CharField(max_length=24, blank=True)  # why memory did or did not act
     fact_ids = ArrayField(models.UUIDField(), default=list)  # what was put in the prompt (C09)
     prompt_cache_key = models.CharField(max_length=64, blank=True)

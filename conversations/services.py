@@ -9,13 +9,13 @@ from typing import Final
 from django.db import transaction
 from django.db.models import OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
-from django.shortcuts import get_object_or_404
 
 from accounts.models import User
 from agents.models import Agent
+from audit.services import record
 from conversations import digest
-from conversations.models import Message, Session, Turn
-from conversations.surfaces import Surface
+from conversations.models import Message, Participant, Session, Turn
+from conversations.surfaces import OWN_DOORS, Surface
 
 # A turn that is still running after this long has lost its process; the next one may begin.
 ABANDONED_AFTER: Final = timedelta(minutes=15)
@@ -27,6 +27,10 @@ UNHEARD_AFTER: Final = timedelta(seconds=10)
 
 class SessionBusy(Exception):
     """Another turn of this session is still running."""
+
+
+class SessionGone(Exception):
+    """The session was deleted meanwhile."""
 
 
 class SessionMoved(Exception):
@@ -70,6 +74,7 @@ def open_session(
     api_key_id: uuid.UUID | None = None,
     end_user_id: str = "",
     title: str = "",
+    external_thread_id: str = "",
 ) -> Session:
     return Session.objects.create(
         organization_id=agent.organization_id,
@@ -78,6 +83,7 @@ def open_session(
         surface=surface,
         api_key_id=api_key_id,
         end_user_id=end_user_id,
+        external_thread_id=external_thread_id,
         title=title[:120],
         last_activity_at=now,
     )
@@ -121,24 +127,36 @@ def begin_turn(
     now: datetime,
     uses_memory: bool = True,
     continues: bytes | None = None,
+    external_speaker_id: str = "",
 ) -> Turn:
-    """Store what was said and a running turn. Raises SessionBusy while another turn of the session runs.
+    """Store what was said and a running turn. Raises SessionBusy while another turn of the session runs, SessionGone.
 
-    Raises Http404 when the session was deleted since the caller fetched it.
+    With `external_speaker_id` somebody who is no member speaks through the connector of `speaker`.
 
     `continues` is the digest of the transcript that the caller goes on from; when another one came in between,
     SessionMoved is raised.
     """
-    get_object_or_404(Session.objects.select_for_update(no_key=True), pk=session.pk)
-    _end_abandoned(session, now)
-    if Turn.objects.filter(session=session, status=Turn.Status.RUNNING).exists():
-        raise SessionBusy
+    refuse_while_running(session, now=now)
     if continues is not None and _current_digest(session) != continues:
         raise SessionMoved
     turn = Turn.objects.create(
-        organization_id=session.organization_id, session=session, speaker=speaker, uses_memory=uses_memory
+        organization_id=session.organization_id,
+        session=session,
+        speaker=speaker,
+        external_speaker_id=external_speaker_id,
+        uses_memory=uses_memory,
     )
-    _append(turn, said, speaker, now)
+    _append(turn, said, None if external_speaker_id else speaker, now)
+    if speaker.pk != session.created_by_id and session.surface in OWN_DOORS:
+        record(
+            "session.operator_turn",
+            actor=speaker,
+            organization_id=session.organization_id,
+            subject_user_id=session.created_by_id,
+            agent_id=session.agent_id,
+            object_id=session.pk,
+            surface=session.surface,
+        )
     session.last_activity_at = now
     fields = ["last_activity_at"]
     if not session.title:
@@ -146,6 +164,17 @@ def begin_turn(
         fields.append("title")
     session.save(update_fields=fields)
     return turn
+
+
+def refuse_while_running(session: Session, *, now: datetime) -> Session:
+    """Lock a live session in which no turn runs, until the transaction ends. Raises SessionGone and SessionBusy."""
+    locked = Session.objects.live().select_for_update(no_key=True, of=("self",)).filter(pk=session.pk).first()
+    if locked is None:
+        raise SessionGone
+    _end_abandoned(session, now)
+    if Turn.objects.filter(session=session, status=Turn.Status.RUNNING).exists():
+        raise SessionBusy
+    return locked
 
 
 def _end_abandoned(session: Session, now: datetime) -> None:
@@ -156,7 +185,7 @@ def _end_abandoned(session: Session, now: datetime) -> None:
     )
 
 
-def _append(turn: Turn, said: Sequence[Said], speaker: User, now: datetime) -> None:
+def _append(turn: Turn, said: Sequence[Said], speaker: User | None, now: datetime) -> None:
     last = (
         Message.objects.filter(session=turn.session_id).order_by("-position").values_list("position", flat=True).first()
     )
@@ -243,9 +272,16 @@ def request_stop(*, turn_id: uuid.UUID, session: Session, now: datetime) -> bool
     return bool(running.update(stop_requested_at=Coalesce("stop_requested_at", now)))
 
 
-def transcript(session: Session) -> list[Message]:
-    """Return the messages of completed turns, oldest first: what a model is shown of the past."""
-    return list(Message.objects.final().filter(session=session).order_by("position"))
+def transcript(session: Session, speaker: User | None = None) -> list[Message]:
+    """Return the messages of completed turns, oldest first: what a model is shown of the past.
+
+    Whoever cannot read the session, an operator who started it, is answered from her own turns alone (C03).
+    """
+    messages = Message.objects.final().filter(session=session).order_by("position")
+    outside = speaker is not None and speaker.pk != session.created_by_id
+    if outside and not Participant.objects.filter(session=session, user=speaker).exists():
+        messages = messages.filter(turn__speaker=speaker)
+    return list(messages)
 
 
 def mark_passed(*, message_ids: Collection[uuid.UUID], organization_id: uuid.UUID, now: datetime) -> None:

@@ -37,6 +37,11 @@ USES_FACTS: Final[dict[Surface, bool]] = {
 }
 
 
+# Where people and programs come in by doors of their own; every other surface is a connector's.
+OWN_DOORS: Final = frozenset({Surface.STUDIO, Surface.DASHBOARD_CHAT, Surface.API})
+TRIGGERED: Final = tuple(surface for surface in Surface if surface not in OWN_DOORS)
+
+
 def uses_facts(surface: str) -> bool:
     """Whether sessions of this surface read and write the fact store; an unknown surface does not."""
     return USES_FACTS.get(Surface(surface), False) if surface in Surface.values else False

@@ -17,7 +17,7 @@ from agents import breaker
 from agents.providers import model_for
 from consent import gate
 from consent.scope import ConsentedScope, Scope
-from conversations.models import Message
+from conversations.models import Message, Session
 from conversations.services import mark_passed
 from encryption.services import KeyUnavailable, ScopeKeys
 from extraction import runs
@@ -39,6 +39,10 @@ log = structlog.get_logger(__name__)
 
 UNREADABLE_ATTEMPTS: Final = 2  # each asks twice; a model that cannot write JSON does not learn it by being asked
 LONGEST_CALL: Final = 100.0  # seconds; two of them and the write fit into the queue's time-out and into the lease
+
+
+class SessionDeleted(Exception):
+    """The session was deleted: what was said in it is no evidence any more."""
 
 
 class KeySwitchedOff(Exception):
@@ -78,6 +82,8 @@ def _put_back_or_end(run: Run, error: Exception, *, now: datetime) -> None:
             runs.end(run, Run.State.SKIPPED, now=now, error_code=str(error.reason))
         case KeySwitchedOff():
             runs.end(run, Run.State.SKIPPED, now=now, error_code="key_switch")
+        case SessionDeleted():
+            runs.end(run, Run.State.SKIPPED, now=now, error_code="session_deleted")
         case KeyUnavailable():
             log.error("extraction_key_unavailable", run_id=str(run.pk), code=error.code, kek_id=error.kek_id)
             runs.retry(run, now=now, error_code=f"key_{error.code}")
@@ -257,9 +263,11 @@ def _write(
 ) -> None:
     """Write facts, passed marks and the run's end together, or nothing.
 
-    Raises LeaseLost, MemoryClosed and KeySwitchedOff.
+    Raises LeaseLost, MemoryClosed, SessionDeleted and KeySwitchedOff.
     """
     outcome = record_candidates(consented, judged.accepted, keys=keys, now=now, surface=run.session.surface)
+    if not Session.objects.live().select_for_update(no_key=True).filter(pk=run.session_id).exists():
+        raise SessionDeleted
     check_key_switch(run, lock=True)  # after the scope, in the one lock order; it undoes what was written
     mark_passed(message_ids=window.ids.values(), organization_id=run.organization_id, now=now)
     run.outcomes = dict(outcome.by_status)

@@ -4,15 +4,38 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
-Role = Literal["system", "user", "assistant"]
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that the model wants to be used; `arguments` is JSON text as the model wrote it, so it may be anything."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool that is offered to the model; `parameters` is the JSON schema of its arguments."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """One message as it is sent to a model."""
+    """One message as it is sent to a model.
+
+    An assistant message may carry the tool calls that it made; a tool message answers the one named by `tool_call_id`.
+    """
 
     role: Role
     content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +53,9 @@ class Usage:
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(self.prompt_tokens + other.prompt_tokens, self.completion_tokens + other.completion_tokens)
+
     @property
     def total_tokens(self) -> int:
         return self.prompt_tokens + self.completion_tokens
@@ -39,7 +65,8 @@ class Usage:
 class ChatRequest:
     """One call to a model. `cache_key` is a hash of the compiled system prompt (C07); `options` are passed through.
 
-    `max_tokens` bounds the answer; None leaves the bound to the provider.
+    `max_tokens` bounds the answer; None leaves the bound to the provider. With `tools` the answer may be tool calls;
+    `may_call` false keeps the tools of earlier messages known and asks for words.
     """
 
     model: str
@@ -48,25 +75,29 @@ class ChatRequest:
     cache_key: str | None = None
     max_tokens: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    tools: tuple[ToolSpec, ...] = ()
+    may_call: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A whole answer."""
+    """A whole answer; with `tool_calls` it waits for their results."""
 
     text: str
     finish_reason: str = "stop"
     usage: Usage = Usage()
     model: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of a streamed answer; `finish_reason` and `usage` come with the last pieces."""
+    """A piece of a streamed answer; `finish_reason`, `usage` and whole `tool_calls` come with the last pieces."""
 
     text: str = ""
     finish_reason: str | None = None
     usage: Usage | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
 
 
 class ModelError(Exception):

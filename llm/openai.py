@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from llm.client import ChatRequest, Chunk, Completion, ModelError, Usage
+from llm.client import ChatRequest, Chunk, Completion, ModelError, ToolCall, Usage
+from llm.tool_calls import Gathered, tool_arguments, wire_message
 from llm.wire import RefusedAddress, TooBig, Wire, resolved
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ STREAM_SECONDS: Final = 600.0  # of one streamed reply
 
 # What a provider turned out not to take. Each costs one refused call, so whoever keeps the model's rows remembers them.
 NO_SCHEMA: Final = "no_schema"  # answers 400 to `response_format`: is asked by instruction instead
+NO_TOOLS: Final = "no_tools"  # refuses `tools`: is asked without
 NEW_LIMIT: Final = "new_limit"  # knows `max_completion_tokens` and refuses `max_tokens`
 
 BY_INSTRUCTION: Final = "Answer with one JSON value and nothing else. It must follow this JSON schema:\n"
@@ -76,7 +78,7 @@ class OpenAIModel:
         )
 
     def _arguments(self, request: ChatRequest) -> dict[str, Any]:
-        messages = [{"role": message.role, "content": message.content} for message in request.messages]
+        messages = [wire_message(message) for message in request.messages]
         arguments: dict[str, Any] = {"model": request.model, "messages": messages, **request.options}
         if request.schema is not None and NO_SCHEMA in self._quirks:
             rule = BY_INSTRUCTION + json.dumps(dict(request.schema.schema), ensure_ascii=False)
@@ -87,6 +89,8 @@ class OpenAIModel:
         elif request.schema is not None:
             schema = {"name": request.schema.name, "schema": dict(request.schema.schema), "strict": True}
             arguments["response_format"] = {"type": "json_schema", "json_schema": schema}
+        if NO_TOOLS not in self._quirks:
+            arguments |= tool_arguments(request)
         if request.max_tokens is not None:
             arguments["max_completion_tokens" if NEW_LIMIT in self._quirks else "max_tokens"] = request.max_tokens
         if request.cache_key:
@@ -106,13 +110,14 @@ class OpenAIModel:
         if not choices or (message := choices[0].message) is None:
             raise ModelError("bad_answer", retryable=True)
         text = _answer_text(message, structured=request.schema is not None)
-        if not text and getattr(message, "tool_calls", None):
+        if not text and not request.tools and getattr(message, "tool_calls", None):
             raise ModelError("bad_answer", retryable=False)  # nobody offered it a tool; it would do so again
         return Completion(
             text=text,
             finish_reason=choices[0].finish_reason or "stop",
             usage=_usage(answer.usage),
             model=answer.model or request.model,
+            tool_calls=_calls(message) if request.tools else (),
         )
 
     def models(self) -> list[str]:
@@ -141,16 +146,18 @@ class OpenAIModel:
         with wire:
             answer = self._with_retries(request, call)
             heard = spoke = called = finished = False
+            gathered = Gathered()
             try:
                 with answer:
                     for event in answer:
                         heard = True
                         choice = event.choices[0] if event.choices else None
                         text = (choice.delta.content or "") if choice and choice.delta else ""
+                        gathered.add((choice.delta.tool_calls if choice and choice.delta else None) or ())
                         reason = choice.finish_reason if choice else None
                         finished, spoke = finished or reason is not None, spoke or bool(text)
                         called = called or bool(choice and choice.delta and choice.delta.tool_calls)
-                        if finished and called and not spoke:
+                        if finished and called and not spoke and not request.tools:
                             raise ModelError("bad_answer", retryable=False)
                         usage = _usage(event.usage) if event.usage else None
                         if text or reason or usage:
@@ -161,6 +168,8 @@ class OpenAIModel:
                 raise ModelError("cut_off", retryable=True) if failure.code == "unreachable" else failure from None
             if not finished:
                 raise ModelError("cut_off" if heard else "bad_answer", retryable=True)
+            if request.tools and (calls := gathered.calls()):
+                yield Chunk(tool_calls=calls)
 
     def _with_retries(self, request: ChatRequest, call: Callable[[], Any]) -> Any:
         for attempt in range(1, self._attempts + 1):
@@ -196,6 +205,10 @@ class OpenAIModel:
     def _next_quirk(self, request: ChatRequest, error: "_Refused") -> str | None:
         if error.names_new_limit and request.max_tokens is not None and NEW_LIMIT not in self._quirks:
             return NEW_LIMIT
+        # After a tool was used the provider evidently takes them.
+        unused = not any(message.tool_calls for message in request.messages)
+        if error.names_tools and request.tools and unused and NO_TOOLS not in self._quirks:
+            return NO_TOOLS
         return NO_SCHEMA if request.schema is not None and NO_SCHEMA not in self._quirks else None
 
 
@@ -217,11 +230,22 @@ class _Stream(Iterator[Chunk]):
 
 
 class _Refused(ModelError):
-    """A 400 or 422: the request is not understood."""
+    """A 400 or 422, or a 404 for want of tools: the request is not understood."""
 
-    def __init__(self, status: int, *, names_new_limit: bool) -> None:
+    def __init__(self, status: int, message: str) -> None:
         super().__init__("refused_request", retryable=False, status=status)
-        self.names_new_limit = names_new_limit
+        self.names_new_limit = "max_completion_tokens" in message
+        self.names_tools = _names_tools(message)
+
+
+def _names_tools(message: str) -> bool:
+    return "tool" in message.lower() or "function call" in message.lower()
+
+
+def _calls(message: Any) -> tuple[ToolCall, ...]:
+    gathered = Gathered()
+    gathered.add(getattr(message, "tool_calls", None) or ())
+    return gathered.calls()
 
 
 def _answer_text(message: Any, *, structured: bool) -> str:
@@ -288,8 +312,8 @@ def _status_error(error: Any) -> ModelError:
         return ModelError("unauthorized", retryable=False, status=status)
     if status in (408, 409) or status >= 500:
         return ModelError("server_error", retryable=True, status=status, retry_after=retry_after)
-    if status in (400, 422):
-        return _Refused(status, names_new_limit="max_completion_tokens" in str(error.message))
+    if status in (400, 422) or (status == 404 and _names_tools(str(error.message))):
+        return _Refused(status, str(error.message))
     return ModelError("refused_request", retryable=False, status=status)
 
 

@@ -10,8 +10,10 @@ from agents import permission_pages, provider_pages
 from agents import settings_pages as agent_settings_pages
 from agents import views as agents_views
 from chat import api as chat_api
-from chat import guardrail_pages
+from chat import guardrail_pages, operator, triggers
 from chat import views as chat_views
+from chat.page import STUDIO
+from conversations import views as sessions
 from extraction import views as extraction_views
 from facts import views as facts_views
 from lifecycle import audit_pages, health, own_conversations
@@ -20,6 +22,7 @@ from lifecycle import views as lifecycle_views
 
 AGENT = "agents/<slug:organization>/<slug:agent>"
 ORGANIZATION = "organizations/<slug:organization>"
+IN_STUDIO = {"place": STUDIO}
 
 urlpatterns = [
     path("", accounts_views.home, name="home"),
@@ -66,6 +69,22 @@ urlpatterns = [
     path(f"{AGENT}/chat/<uuid:session>/", chat_views.session_page, name="chat-session"),
     path(f"{AGENT}/chat/<uuid:session>/send/", chat_views.send, name="chat-send"),
     path(f"{AGENT}/chat/<uuid:session>/stop/", chat_views.stop, name="chat-stop"),
+    path(f"{AGENT}/chat/<uuid:session>/turns/<uuid:turn>/", chat_views.turn_piece, name="chat-turn"),
+    path(f"{AGENT}/studio/", chat_views.new_chat, IN_STUDIO, name="studio"),
+    path(f"{AGENT}/studio/tools/", chat_views.set_tools, name="studio-tools"),
+    path(f"{AGENT}/studio/send/", chat_views.send, IN_STUDIO, name="studio-send-first"),
+    path(f"{AGENT}/studio/<uuid:session>/", chat_views.session_page, IN_STUDIO, name="studio-session"),
+    path(f"{AGENT}/studio/<uuid:session>/send/", chat_views.send, IN_STUDIO, name="studio-send"),
+    path(f"{AGENT}/studio/<uuid:session>/stop/", chat_views.stop, IN_STUDIO, name="studio-stop"),
+    path(f"{AGENT}/studio/<uuid:session>/turns/<uuid:turn>/", chat_views.turn_piece, IN_STUDIO, name="studio-turn"),
+    path(f"{AGENT}/sessions/", sessions.session_list, name="sessions"),
+    path(f"{AGENT}/sessions/<uuid:session>/", sessions.session_settings, name="session"),
+    path(f"{AGENT}/sessions/<uuid:session>/rename/", sessions.rename, name="session-rename"),
+    path(f"{AGENT}/sessions/<uuid:session>/visibility/", sessions.visibility, name="session-visibility"),
+    path(f"{AGENT}/sessions/<uuid:session>/add/", sessions.add, name="session-add"),
+    path(f"{AGENT}/sessions/<uuid:session>/remove/", sessions.remove, name="session-remove"),
+    path(f"{AGENT}/sessions/<uuid:session>/leave/", sessions.leave, name="session-leave"),
+    path(f"{AGENT}/sessions/<uuid:session>/delete/", sessions.delete, name="session-delete"),
     path(f"{AGENT}/memory/", facts_views.memory_tab, name="memory"),
     path(f"{AGENT}/memory/history/", facts_views.history, name="memory-history"),
     path(f"{AGENT}/memory/prompt/", facts_views.prompt, name="memory-prompt"),
@@ -75,7 +94,9 @@ urlpatterns = [
     path(f"{AGENT}/memory/<uuid:fact>/delete/", facts_views.delete, name="memory-delete"),
     path(f"{AGENT}/extraction/", extraction_views.extraction_page, name="extraction"),
     path(f"{AGENT}/extraction/turns/<uuid:turn>/", extraction_views.turn_line, name="extraction-turn"),
-    path("organizations/<slug:organization>/guardrails/", guardrail_pages.guardrails, name="guardrails"),
+    path(f"{ORGANIZATION}/guardrails/", guardrail_pages.guardrails, name="guardrails"),
+    path("operator/sessions/", operator.start, name="operator-start"),
+    path("operator/sessions/<uuid:session>/", operator.session_page, name="operator-session"),
     path("audit/", audit_pages.audit, name="audit"),
     path(f"{ORGANIZATION}/transcripts/", lifecycle_organization_pages.transcripts, name="organization-transcripts"),
     path(f"{ORGANIZATION}/delete/", lifecycle_organization_pages.delete, name="organization-delete"),
@@ -94,6 +115,7 @@ urlpatterns = [
     path("v1/models", agents_api.Models.as_view(), name="v1-models"),
     path("v1/models/<slug:organization>/<slug:agent>", agents_api.Model.as_view(), name="v1-model"),
     path("v1/schema", chat_api.Schema.as_view(), name="v1-schema"),
+    path("v1/triggers/<str:surface>", triggers.Triggers.as_view(), name="v1-triggers"),
     path("v1/<path:rest>", chat_api.NotFound.as_view(), name="v1-not-found"),
 ]
 

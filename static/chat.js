@@ -160,6 +160,7 @@
 
   function begin(source, turn, state, text, addresses) {
     busy.addresses = addresses;
+    busy.missed = Boolean(addresses.before) && !document.getElementById(`turn-${addresses.before}`);
     document.getElementById("no-turns")?.remove();
     turns.querySelectorAll(".retry").forEach((old) => old.remove());
     const asked = bubble("user", say.you, text);
@@ -185,6 +186,9 @@
     }
     const reply = turns.querySelector(`#turn-${busy.addresses.turn} .message-assistant .message-text`);
     announce.textContent = [data.problem, reply?.textContent].filter(Boolean).join(" ");
+    if (busy.missed && !message.value) {
+      location.reload(); // another tab wrote in between: the page shows all of it
+    }
   }
 
   function broken(turn, state) {
@@ -214,6 +218,15 @@
     setTimeout(() => current.abort.abort(), STOP_PATIENCE);
     await fetch(current.addresses.stop, { method: "POST", headers: { Accept: "text/event-stream" }, body: fields }).catch(() => {});
   }
+
+  // A turn that was running when the page came: its piece asks for itself until the reply is there.
+  document.addEventListener("htmx:afterSwap", (event) => {
+    const turn = turns.querySelector(`#${CSS.escape(event.detail.target.id)}.turn:not(.turn-running)`);
+    if (turn) {
+      announce.textContent = turn.querySelector(".message-assistant .message-text")?.textContent || "";
+      keepInView(nearBottom());
+    }
+  });
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();

@@ -21,7 +21,8 @@ METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 # Cells: ok; login (led to sign-in); a status. `manager` holds agent:read and agent:manage, the members agent:read and
 # agent:update; `admin` administers the organization and holds nothing on the agent; `support` is staff with
 # accounts.delete_subject, `staff` without; `stranger` is a member elsewhere; `removed` kept her grants; `deleted` her
-# session cookie; `key` is the owner's API key without a cookie. Own, for people with no agent: a row in her name.
+# session cookie; `key` is the owner's API key without a cookie. Own, for people with no agent: a row in her name. Their
+# sessions are of the chat, so that in Studio (agent:manage) there is none.
 POLICIES: Final = """
 policy        object  owner colleague manager admin support staff superuser stranger removed deleted key   anonymous
 everybody     own     ok    ok        ok      ok    ok      ok    ok        ok       ok      ok      ok    ok
@@ -38,6 +39,9 @@ agent:manage  absent  404   404       404     404   404     404   404       404 
 session       own     ok    ok        ok      404   404     404   404       ok       404     login   login login
 session       other   404   404       404     404   404     404   404       404      404     login   login login
 session       absent  404   404       404     404   404     404   404       404      404     login   login login
+studio        own     403   403       404     404   404     404   404       403      404     login   login login
+studio        other   403   403       404     404   404     404   404       404      404     login   login login
+studio        absent  403   403       404     404   404     404   404       403      404     login   login login
 fact          own     ok    ok        403     404   404     404   404       ok       404     login   login login
 fact          other   404   404       403     404   404     404   404       404      404     login   login login
 fact          absent  404   404       403     404   404     404   404       404      404     login   login login
@@ -71,6 +75,7 @@ subject       absent  404   404       404     404   ok      404   ok        404 
 operate       own     404   404       404     404   404     404   ok        404      404     login   login login
 operate       other   404   404       404     404   404     404   ok        404      404     login   login login
 operate       absent  404   404       404     404   404     404   404       404      404     login   login login
+operating     own     404   404       404     404   404     404   ok        404      404     login   login login
 api           own     401   401       401     401   401     401   401       401      401     401     ok    401
 api           other   401   401       401     401   401     401   401       401      401     401     404   401
 api           absent  401   401       401     401   401     401   401       401      401     401     404   401
@@ -192,6 +197,22 @@ ROWS: Final[dict[str, Row]] = {
     "chat-session": page(GET="session 200"),
     "chat-send": page(POST="session 303", data={"message": "Hello."}),
     "chat-stop": page(POST="session 303", data={"turn": "{session}"}),
+    "chat-turn": page(GET="session 200"),
+    "studio": page(GET="agent:manage 200"),
+    "studio-tools": page(POST="agent:manage 303", data={"enabled": "no"}),
+    "studio-send-first": page(POST="agent:manage 303", data={"message": "Hello."}),
+    "studio-session": page(GET="studio 200"),
+    "studio-send": page(POST="studio 303", data={"message": "Hello."}),
+    "studio-stop": page(POST="studio 303", data={"turn": "{session}"}),
+    "studio-turn": page(GET="studio 200"),
+    "sessions": page(GET="agent:read 200"),
+    "session": page(GET="session 200"),
+    "session-rename": page(POST="session 303", data={"title": "A title"}),
+    "session-visibility": page(POST="session 303", data={"public": "yes"}),
+    "session-add": page(POST="session 400", data={"email": "nobody"}),
+    "session-remove": page(POST="session 303", data={"user": "{session}"}),
+    "session-leave": page(POST="session 403"),  # nobody leaves her own
+    "session-delete": page(GET="session 200", POST="session 303"),
     "memory": page(GET="agent:read 200"),
     "memory-grant": page(POST="agent:update 303"),
     "memory-withdraw": page(GET="agent:update 200", POST="agent:update 303"),
@@ -209,6 +230,10 @@ ROWS: Final[dict[str, Row]] = {
         data={"refusal": "No.", "restriction": "No.", "version": "0"},
         objects=("own", "other"),
     ),
+    "operator-start": page(GET="operating 200", POST="operating 400", others="operating 405"),
+    "operator-session": page(
+        GET="operating 404", POST="operating 404", others="operating 405"
+    ),  # one that she started herself: tests/chat
     "audit": page(GET="signed-in 200"),
     "audit organization": page(GET="organization 200", query={"organization": "{organization}"}),
     "audit subject": page(GET="subject 200", query={"subject": "{subject}"}),
@@ -230,6 +255,7 @@ ROWS: Final[dict[str, Row]] = {
     "v1-models": api(GET="api 200"),
     "v1-model": api(GET="api 200"),
     "v1-schema": api(GET="key 200"),
+    "v1-triggers": api(POST="key 403", others="key 403", OPTIONS="key 403"),  # a key of the other scope
     "v1-not-found": api(others="api 404", OPTIONS="api 404"),
     "admin:index": admin("staff 200"),
     "admin:login": admin(GET="staff-sign-in 200", POST="everybody 200"),

@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("accounts", "0004_invitations")]
+    dependencies = [("accounts", "0008_api_key_scope")]
     operations = [
         migrations.AddField(
             model_name="organization",

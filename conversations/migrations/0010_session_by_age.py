@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     atomic = False  # an index that is built concurrently
-    dependencies = [("conversations", "0001_initial")]
+    dependencies = [("conversations", "0002_connectors")]
     operations = [
         AddIndexConcurrently(
             model_name="session",

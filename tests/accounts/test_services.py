@@ -181,7 +181,8 @@ def test_i05_only_a_hash_of_a_key_is_stored(organization: Organization, owner: U
     assert bytes(row.key_hash) == hashlib.sha256(made.secret.encode()).digest()
     assert made.secret.removeprefix(f"{row.prefix}_") not in str(ApiKey.objects.values().get())
     event = AuditEvent.objects.get(action="api_key.create")
-    assert (event.object_id, event.actor_id, event.details) == (row.pk, owner.pk, {"memory_enabled": False})
+    assert (event.object_id, event.actor_id) == (row.pk, owner.pk)
+    assert event.details == {"memory_enabled": False, "scope": "chat"}
     assert made.secret not in str(AuditEvent.objects.values())
 
 

@@ -9,6 +9,7 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 from structlog.testing import capture_logs
 
+from accounts.access import is_operator
 from accounts.models import Organization, User
 from agents import operating
 from agents.models import Agent, Provider, ProviderState
@@ -208,12 +209,12 @@ def test_c05_a_secret_that_cannot_be_opened_is_a_misconfiguration_and_logged_by_
 
 
 def test_the_right_to_set_up_providers_is_given_and_taken_and_audited(owner: User) -> None:
-    assert not operating.is_operator(owner)
+    assert not is_operator(owner)
     assert operating.set_operator(user=owner, allowed=True)
     assert not operating.set_operator(user=owner, allowed=True)
-    assert operating.is_operator(User.objects.get(pk=owner.pk))
+    assert is_operator(User.objects.get(pk=owner.pk))
     assert operating.set_operator(user=owner, allowed=False)
-    assert not operating.is_operator(User.objects.get(pk=owner.pk))
+    assert not is_operator(User.objects.get(pk=owner.pk))
     call_command("operator_staff", owner.email.upper())
     call_command("operator_staff", owner.email, "--revoke")
     with pytest.raises(CommandError, match="no account"):

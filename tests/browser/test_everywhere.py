@@ -70,6 +70,7 @@ def full(cast: Cast) -> Cast:
 
 def pages(cast: Cast) -> list[str]:
     fact = Fact.objects.for_scope(cast.scope).filter(status="conflict").get()
+    session = factories.make_session(cast.agent, cast.user)
     return [
         cast.url(),
         cast.url() + "?status=conflict&type=profile&order=key",
@@ -80,7 +81,11 @@ def pages(cast: Cast) -> list[str]:
         cast.url("memory-history"),
         cast.url("memory-prompt"),
         cast.url("chat"),
-        cast.url("chat-session", factories.make_session(cast.agent, cast.user).pk),
+        cast.url("chat-session", session.pk),
+        cast.url("sessions"),
+        cast.url("sessions") + "?q=nothing",
+        cast.url("session", session.pk),
+        cast.url("session-delete", session.pk),
     ]
 
 

@@ -1,6 +1,7 @@
 """The chat page through HTTP: sessions, sending with and without a stream, stopping, and who may (C03, C09, C10)."""
 
 import json
+import threading
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -14,9 +15,10 @@ from django.utils import timezone
 
 from accounts.models import Organization, User
 from agents.models import Agent
+from chat import leftover, services
 from consent.scope import Scope
 from conversations.models import Message, Participant, Session, Turn
-from conversations.services import Said, begin_turn
+from conversations.services import Reply, Said, begin_turn, finish_turn
 from conversations.surfaces import Surface
 from tests import factories
 from tests.stub_server import Script
@@ -101,12 +103,72 @@ def test_a_stream_that_nobody_reads_leaves_the_turn_stopped(client: Client, sess
     assert "Try again" in text(client.get(url("chat-session", session)))
 
 
-def test_a_stream_that_is_left_half_way_leaves_the_turn_stopped(client: Client, session: Session) -> None:
+def left_half_way(client: Client, session: Session) -> None:
     response: Any = client.post(url("chat-send", session), {"message": "Hello there"}, headers=STREAM)
     pieces = iter(response.streaming_content)
     next(pieces), next(pieces)
     leave(response)
+
+
+def test_c03_a_reply_that_is_left_half_way_is_there_when_she_comes_back(
+    client: Client, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leftover, "_start", lambda work: work())  # in this thread, which sees the test's transaction
+    left_half_way(client, session)
+    turn, reply = Turn.objects.get(), Message.objects.get(role="assistant")
+    assert turn.status == Turn.Status.COMPLETED
+    assert reply.content.split("\n")[0] in text(client.get(url("chat-session", session)))
+
+
+def test_no_more_replies_go_on_alone_than_there_is_room_for(
+    client: Client, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leftover, "_room", threading.BoundedSemaphore(1))
+    leftover._room.acquire()
+    left_half_way(client, session)
     assert Turn.objects.get().status == Turn.Status.STOPPED
+
+
+def test_c03_a_reply_that_goes_on_alone_is_stopped_when_asked(
+    client: Client, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(services, "STOP_CHECK_SECONDS", 0.0)
+
+    def stop_first(work: Callable[[], None]) -> None:
+        client.post(url("chat-stop", session), {"turn": str(Turn.objects.get().pk)})
+        work()
+
+    monkeypatch.setattr(leftover, "_start", stop_first)
+    left_half_way(client, session)
+    turn = Turn.objects.get()
+    assert (turn.status, turn.error_code) == (Turn.Status.STOPPED, "asked")
+
+
+def test_c03_a_running_turn_asks_for_itself_until_its_reply_is_there(
+    client: Client, client_for: ClientFor, session: Session, owner: User, colleague: User
+) -> None:
+    now = timezone.now()
+    turn = begin_turn(session=session, speaker=owner, said=[Said("user", "First", now)], now=now)
+    piece = reverse("chat-turn", args=[*NAMES, session.pk, turn.pk])
+    assert f'hx-get="{piece}?looked=1"' in text(client.get(url("chat-session", session)))
+    answer = client.get(piece, {"looked": "7"})
+    assert f'hx-get="{piece}?looked=8" hx-trigger="load delay:2s"' in text(answer)
+    assert (answer["HX-Retarget"], answer["HX-Reswap"]) == (f"#turn-{turn.pk}", "outerHTML")
+    tired = text(client.get(piece, {"looked": "9999"}))
+    assert "hx-get" not in tired
+    assert "Reload the page" in tired
+    finish_turn(turn=turn, status=Turn.Status.COMPLETED, reply=Reply("There."), at=now, now=now)
+    ended = text(client.get(piece))
+    assert "There." in ended
+    assert "hx-get" not in ended
+    assert client.get(reverse("chat-turn", args=[*NAMES, session.pk, uuid.uuid4()])).status_code == 404
+    assert client_for(colleague).get(piece).status_code == 404
+
+
+def test_a_stream_names_the_turn_before_so_that_another_tab_is_noticed(client: Client, session: Session) -> None:
+    earlier, _message = factories.make_turn(session, "Earlier")
+    events = read(client.post(url("chat-send", session), {"message": "Hello there"}, headers=STREAM))
+    assert events[0][1]["before"] == str(earlier.pk)
 
 
 def test_c09_what_the_agent_knew_is_shown_to_the_creator_alone(

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from accounts.models import Membership, User
+from accounts.models import ApiKey, Membership, User
 from accounts.services import create_api_key
 from screening.text import UnacceptableText
 
@@ -16,6 +16,7 @@ class Command(BaseCommand):
         parser.add_argument("email")
         parser.add_argument("organization")
         parser.add_argument("--name", required=True)
+        parser.add_argument("--scope", choices=ApiKey.Scope.values, default=ApiKey.Scope.CHAT, help="what it opens")
         parser.add_argument("--no-memory", action="store_true", help="the key neither reads nor writes memory")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -37,6 +38,7 @@ class Command(BaseCommand):
                 user=user,
                 name=options["name"],
                 memory_enabled=not options["no_memory"],
+                scope=options["scope"],
             )
         except UnacceptableText as error:
             raise CommandError(f"--name: {error}") from None

@@ -1,0 +1,175 @@
+"""`POST /v1/triggers/SURFACE` (C04): one turn for somebody who speaks through a connector; memory never acts there."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from django.utils import timezone
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.authentication import principal_of
+from accounts.models import ApiKey
+from agents.access import agent_for
+from chat import services
+from chat.api import model_error
+from chat.openai_format import BadParameter, error_body
+from chat.requests import MAX_MESSAGE, NAME
+from conversations.connectors import MappedToAnother, hear, open_thread
+from conversations.services import Said, SessionBusy, SessionGone
+from conversations.surfaces import OWN_DOORS, TRIGGERED, Surface
+from llm.client import ModelError
+from screening.text import UnacceptableText, clean_text
+
+MAX_ID: Final = 200  # characters, as the columns
+FIELDS: Final = ("agent", "text", "thread", "external_user", "email", "public")
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """One message from outside: `thread` and `external_user` are the connector's own names."""
+
+    organization: str
+    agent: str
+    text: str
+    thread: str
+    external_user: str
+    email: str
+    public: bool | None
+
+
+class Triggers(APIView):
+    """Runs one turn on the session of a connector's thread and answers with the reply."""
+
+    key_scope = ApiKey.Scope.TRIGGERS
+
+    def post(self, request: Request, surface: str) -> Response:
+        principal = principal_of(request)
+        found = _surface(surface)
+        call = read_trigger(request.data)
+        try:
+            agent = agent_for(
+                principal.user, call.organization, call.agent, "agent:read", organization_id=principal.organization_id
+            ).agent
+        except (Http404, PermissionDenied):
+            raise _unknown_agent() from None
+        now = timezone.now()
+        session = open_thread(agent=agent, owner=principal.user, surface=found, thread_id=call.thread, now=now)
+        try:
+            member = hear(session=session, external_user_id=call.external_user, email=call.email, public=call.public)
+            started = services.start_turn(
+                session=session,
+                speaker=member or principal.user,
+                said=[Said("user", call.text, now)],
+                now=now,
+                external_speaker_id="" if member else call.external_user,
+            )
+        except MappedToAnother:
+            raise BadParameter(
+                "This external_user is another member in this thread.",
+                param="email",
+                code="mapped_to_another",
+                status=409,
+            ) from None
+        except (SessionBusy, SessionGone):
+            raise BadParameter(
+                "Another message of this thread is still being answered. Send this one again when it is.",
+                param="thread",
+                code="session_busy",
+                status=409,
+            ) from None
+        services.release_connection()
+        headers = {"X-Session-Id": str(session.pk), "X-Memory": started.context.state, "Cache-Control": "no-store"}
+        try:
+            completion = services.complete(started, clock=timezone.now)
+        except ModelError as error:
+            return _failed(error, headers)
+        body = {
+            "session_id": str(session.pk),
+            "turn_id": str(started.turn.pk),
+            "reply": completion.text,
+            "finish_reason": completion.finish_reason,
+            "memory": started.context.state,
+            "mapped": member is not None,
+            "usage": {
+                "prompt_tokens": completion.usage.prompt_tokens,
+                "completion_tokens": completion.usage.completion_tokens,
+                "total_tokens": completion.usage.total_tokens,
+            },
+        }
+        return Response(body, headers=headers)
+
+
+def _failed(error: ModelError, headers: dict[str, str]) -> Response:
+    status, sentence = model_error(error)
+    if error.retry_after is not None:
+        headers["Retry-After"] = str(math.ceil(error.retry_after))
+    return Response(error_body(sentence, status=status, code=error.code), status=status, headers=headers)
+
+
+def _unknown_agent() -> BadParameter:
+    sentence = "The agent does not exist or this key may not use it. Name it as ORGANIZATION/AGENT."
+    return BadParameter(sentence, param="agent", code="agent_not_found", status=404)
+
+
+def _surface(name: str) -> Surface:
+    """Return the surface of a connector. Raises BadParameter: 400 for those with doors of their own, 404 for others."""
+    if name in OWN_DOORS:
+        raise BadParameter(
+            f"'{name}' takes no triggers: it has its own address.", param="surface", code="surface_not_triggered"
+        )
+    if name not in TRIGGERED:
+        raise BadParameter(
+            f"There is no such surface. Use one of: {', '.join(TRIGGERED)}.",
+            param="surface",
+            code="unknown_surface",
+            status=404,
+        )
+    return Surface(name)
+
+
+def read_trigger(data: Any) -> Trigger:
+    """Return the message, or raise BadParameter with the name of what is wrong."""
+    if not isinstance(data, dict):
+        raise BadParameter("Send a JSON object with 'agent', 'text' and 'external_user'.", code="invalid_type")
+    for name in data:
+        if name not in FIELDS:
+            raise BadParameter(
+                f"Unknown field; use {', '.join(FIELDS)}.", param=name[:MAX_ID], code="unknown_parameter"
+            )
+    organization, _, agent = _filled(data, "agent", limit=MAX_ID).partition("/")
+    if not NAME.fullmatch(organization) or not NAME.fullmatch(agent):
+        raise _unknown_agent()
+    public = data.get("public")
+    if public is not None and not isinstance(public, bool):
+        raise BadParameter("'public' must be true or false.", param="public", code="invalid_type")
+    return Trigger(
+        organization=organization,
+        agent=agent,
+        text=_filled(data, "text", limit=MAX_MESSAGE),
+        thread=_text(data, "thread", limit=MAX_ID),
+        external_user=_filled(data, "external_user", limit=MAX_ID),
+        email=_text(data, "email", limit=254),
+        public=public,
+    )
+
+
+def _filled(data: Mapping[str, Any], name: str, *, limit: int) -> str:
+    text = _text(data, name, limit=limit)
+    if not text:
+        raise BadParameter(f"'{name}' is missing or empty.", param=name, code="missing_required_parameter")
+    return text
+
+
+def _text(data: Mapping[str, Any], name: str, *, limit: int) -> str:
+    value = data.get(name)
+    if not isinstance(value, str | None):
+        raise BadParameter(f"'{name}' must be text.", param=name, code="invalid_type")
+    try:
+        return clean_text(value or "", max_length=limit, single_line=name != "text", allow_empty=True).strip()
+    except UnacceptableText as error:
+        raise BadParameter(str(error), param=name, code=error.code) from None

@@ -1,0 +1,235 @@
+"""C04: connectors enter through one address; threads become sessions, people are mapped or not, memory rests."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import IntegrityError, transaction
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import Organization, User
+from accounts.services import create_api_key, remove_member
+from agents.models import Agent
+from consent.scope import Scope
+from conversations.access import read_by_others
+from conversations.connectors import open_thread
+from conversations.models import Message, Outsider, Participant, Session, Turn
+from conversations.services import Said, begin_turn
+from conversations.sharing import delete_session
+from conversations.surfaces import TRIGGERED, USES_FACTS, Surface
+from extraction.models import Run
+from tests import factories
+from tests.stub_server import Script
+
+pytestmark = pytest.mark.django_db
+type Trigger = Callable[..., Any]
+
+
+@pytest.fixture
+def connector_key(organization: Organization, owner: User) -> str:
+    return create_api_key(organization=organization, user=owner, name="Slack", scope="triggers").secret
+
+
+@pytest.fixture
+def trigger(connector_key: str, agent: Agent) -> Trigger:
+    def post(surface: str = "slack", *, secret: str = connector_key, body: Any = None, **more: Any) -> Any:
+        plain = {"agent": "acme/guide", "text": "Hello there", "thread": "C1/17", "external_user": "U7"}
+        return Client(raise_request_exception=False).post(
+            f"/v1/triggers/{surface}",
+            data=json.dumps(plain | more if body is None else body),
+            content_type="application/json",
+            headers={"Authorization": f"Bearer {secret}"},
+        )
+
+    return post
+
+
+def refusal(response: Any) -> tuple[int, str]:
+    return response.status_code, response.json()["error"]["code"]
+
+
+@pytest.mark.parametrize("surface", TRIGGERED)
+def test_c04_every_connectors_surface_runs_turns_and_uses_no_memory(
+    trigger: Trigger, consented: Scope, surface: Surface
+) -> None:
+    factories.make_fact(consented, body="Lives in Porto.")
+    response = trigger(surface, text="Where do I live?", email="ana@acme.example")
+    assert response.status_code == 200, response.json()
+    answer = response.json()
+    session = Session.objects.get()
+    assert (str(session.pk), session.surface) == (answer["session_id"], surface)
+    assert answer["reply"] == Message.objects.get(role="assistant").content
+    assert "Porto" not in answer["reply"]
+    assert (answer["memory"], response["X-Memory"]) == ("surface", "surface")
+    turn = Turn.objects.get(pk=answer["turn_id"])
+    assert (turn.status, turn.fact_ids, turn.memory_state) == ("completed", [], "surface")
+    assert not Run.objects.exists()
+
+
+def test_c04_the_table_of_surfaces_decides() -> None:
+    assert set(USES_FACTS) == set(Surface)
+    assert {surface for surface, uses in USES_FACTS.items() if uses} == set(Surface) - set(TRIGGERED)
+
+
+@pytest.mark.parametrize(
+    ("surface", "expected"),
+    [
+        ("studio", (400, "surface_not_triggered")),
+        ("dashboardChat", (400, "surface_not_triggered")),
+        ("api", (400, "surface_not_triggered")),
+        ("Slack", (404, "unknown_surface")),
+        ("carrierPigeon", (404, "unknown_surface")),
+    ],
+)
+def test_c04_other_surfaces_are_refused(trigger: Trigger, surface: str, expected: tuple[int, str]) -> None:
+    assert refusal(trigger(surface)) == expected
+    assert not Session.objects.exists()
+
+
+def test_c04_a_thread_is_one_session_and_the_model_sees_its_past(
+    trigger: Trigger, talker: Agent, model_server: Script
+) -> None:
+    first = trigger(agent="acme/talker", text="One").json()
+    second = trigger(agent="acme/talker", text="Two").json()
+    elsewhere = trigger(agent="acme/talker", thread="C1/18").json()
+    other_place = trigger("teams", agent="acme/talker").json()
+    without = [trigger(agent="acme/talker", thread="").json() for _ in range(2)]
+    assert first["session_id"] == second["session_id"]
+    assert len({answer["session_id"] for answer in (first, elsewhere, other_place, *without)}) == 5
+    assert [message["content"] for message in model_server.chats()[1]["messages"][1:]] == ["One", "Hello.", "Two"]
+
+
+def test_c04_a_thread_is_unique_by_constraint_until_its_session_is_deleted(agent: Agent, owner: User) -> None:
+    now = timezone.now()
+    place: dict[str, Any] = {"agent": agent, "owner": owner, "surface": Surface.SLACK, "thread_id": "T"}
+    session = open_thread(**place, now=now)
+    assert open_thread(**place, now=now) == session
+    with pytest.raises(IntegrityError, match="session_thread_once"), transaction.atomic():
+        Session.objects.create(
+            organization=agent.organization,
+            agent=agent,
+            created_by=owner,
+            surface="slack",
+            external_thread_id="T",
+            last_activity_at=now,
+        )
+    delete_session(session=session, actor=owner, now=now)
+    assert open_thread(**place, now=now) != session
+
+
+def test_two_peoples_connectors_never_meet_in_a_thread(
+    trigger: Trigger, organization: Organization, colleague: User
+) -> None:
+    theirs = create_api_key(organization=organization, user=colleague, name="Slack 2", scope="triggers").secret
+    assert trigger().json()["session_id"] != trigger(secret=theirs).json()["session_id"]
+
+
+def test_c04_a_mapped_member_speaks_for_herself_and_reads_the_session(
+    trigger: Trigger, colleague: User, client_for: Callable[..., Client]
+) -> None:
+    answer = trigger(email="BEN@acme.example").json()
+    assert answer["mapped"] is True
+    assert trigger(text="Again").json()["mapped"] is True  # remembered
+    session = Session.objects.get()
+    assert Participant.objects.get(session=session).user == colleague
+    assert set(Turn.objects.values_list("speaker", "external_speaker_id")) == {(colleague.pk, "")}
+    page = client_for(colleague).get(reverse("chat-session", args=["acme", "guide", session.pk]))
+    assert "Hello there" in page.content.decode()
+
+
+@pytest.mark.parametrize("email", ["", "sam@other.example", "nobody@acme.example", "removed@acme.example"])
+def test_c04_whoever_is_no_live_member_stays_outside(
+    trigger: Trigger, stranger: User, organization: Organization, agent: Agent, email: str
+) -> None:
+    removed = factories.make_member(organization, agent, "removed@acme.example")
+    remove_member(organization=organization, user=removed)
+    assert trigger(email=email).json()["mapped"] is False
+    session = Session.objects.get()
+    assert Outsider.objects.get(session=session).user is None
+    assert not Participant.objects.exists()
+    assert Message.objects.get(role="user").speaker is None
+    assert Turn.objects.get().external_speaker_id == "U7"
+    assert read_by_others(session)
+
+
+def test_c04_a_connectors_user_is_one_member_in_a_thread(trigger: Trigger, colleague: User) -> None:
+    trigger(email="ben@acme.example", public=False)
+    assert refusal(trigger(email="ana@acme.example", public=True)) == (409, "mapped_to_another")
+    assert not Session.objects.get().is_public
+    assert Turn.objects.count() == 1
+
+
+def test_a_connector_marks_a_session_public_and_private(trigger: Trigger) -> None:
+    for public, expected in ((None, False), (True, True), (None, True), (False, False)):
+        trigger(public=public)
+        assert Session.objects.get().is_public is expected
+
+
+def test_c04_a_key_opens_what_its_scope_says(trigger: Trigger, key: str, connector_key: str) -> None:
+    assert refusal(trigger(secret=key)) == (403, "wrong_key_scope")
+    bearer = {"Authorization": f"Bearer {connector_key}"}
+    chat = Client().post(
+        "/v1/chat/completions", data={"model": "acme/guide"}, content_type="application/json", headers=bearer
+    )
+    assert refusal(chat) == (403, "wrong_key_scope")
+    assert "scope 'chat'" in chat.json()["error"]["message"]
+    assert Client().get("/v1/models", headers=bearer).status_code == 403
+    assert not Session.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"text": " "}, (400, "missing_required_parameter")),
+        ({"text": None}, (400, "missing_required_parameter")),
+        ({"text": ["x"]}, (400, "invalid_type")),
+        ({"text": "a\x00b"}, (400, "nul")),
+        ({"external_user": ""}, (400, "missing_required_parameter")),
+        ({"external_user": "x" * 201}, (400, "too_long")),
+        ({"thread": "a\nb"}, (400, "line_break")),
+        ({"thread": 7}, (400, "invalid_type")),
+        ({"public": "yes"}, (400, "invalid_type")),
+        ({"surprise": 1}, (400, "unknown_parameter")),
+        ({"agent": "guide"}, (404, "agent_not_found")),
+        ({"agent": "other/guide"}, (404, "agent_not_found")),
+        ({"agent": "acme/nothing"}, (404, "agent_not_found")),
+        ({"body": []}, (400, "invalid_type")),
+    ],
+)
+def test_bad_triggers_say_what_is_wrong(
+    trigger: Trigger, stranger: User, more: dict[str, Any], expected: tuple[int, str]
+) -> None:
+    assert refusal(trigger(**more)) == expected
+    assert not Session.objects.exists()
+
+
+def test_a_busy_thread_says_so(trigger: Trigger, owner: User) -> None:
+    trigger()
+    session, now = Session.objects.get(), timezone.now()
+    begin_turn(session=session, speaker=owner, said=[Said("user", "Wait", now)], now=now)
+    assert refusal(trigger()) == (409, "session_busy")
+
+
+def test_a_failing_model_is_an_error_with_its_status(trigger: Trigger, talker: Agent, model_server: Script) -> None:
+    model_server.answers = [401]
+    response = trigger(agent="acme/talker")
+    assert response.status_code == 502
+    assert response.json()["error"]["code"] == "unauthorized"
+    assert Turn.objects.get().status == "failed"
+
+
+def test_anonymous_callers_and_wrong_methods_are_refused(trigger: Trigger, connector_key: str) -> None:
+    assert trigger(secret="wrong").status_code == 401
+    headers = {"Authorization": f"Bearer {connector_key}"}
+    assert Client().get("/v1/triggers/slack", headers=headers).status_code == 405
+
+
+def test_c04_a_trigger_key_is_made_on_the_command_line(
+    trigger: Trigger, owner: User, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("create_api_key", "ana@acme.example", "acme", "--name", "Slack", "--scope", "triggers")
+    assert trigger(secret=capsys.readouterr().out.strip()).status_code == 200
