@@ -11,6 +11,7 @@ from django.utils import timezone
 from psycopg.types.json import Jsonb
 
 from audit.models import AuditEvent
+from database.prepared import prepared_cursor
 
 type Detail = str | int | float | bool | None
 
@@ -49,7 +50,7 @@ def record(
         "details": Jsonb(dict(details or {})),
     }
     # Text, because compiling an instance's INSERT takes Django four times as long as PostgreSQL needs to do it.
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(_insert_sql(tuple(values)), list(values.values()))
 
 

@@ -4,23 +4,21 @@ It stands open when the kill switch is off, the surface is eligible, user, membe
 member has granted consent. `open_with` asks all of that and fetches rows in one statement.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from typing import Any, Final
 
-import psycopg
 from django.conf import settings
 from django.db import connection
-from django.db.backends.utils import CursorWrapper
 
 from accounts.models import Membership, Organization, User
 from agents.models import Agent
 from consent.models import Consent
 from consent.scope import ConsentedScope, Scope
 from conversations.surfaces import uses_facts
+from database.prepared import prepared_cursor
 
 ON: Final = frozenset({"1", "true", "on", "enabled"})
 OFF: Final = frozenset({"", "0", "false", "off", "disabled", "no"})
@@ -154,22 +152,6 @@ def _gated(columns: tuple[str, ...], rows: str) -> str:
     )
 
 
-@contextmanager
-def prepared_cursor() -> Iterator[CursorWrapper]:
-    """Give a cursor on Django's connection that binds on the server, fetches binary and lets PostgreSQL keep the plan.
-
-    Django's own cursor fetches text and has every statement planned anew, which for this one takes longer than its
-    execution.
-    """
-    # Django's cursor connects when needed and looks whether the connection still lives.
-    with connection.cursor(), psycopg.Cursor(connection.connection) as cursor:
-        cursor.format = psycopg.pq.Format.BINARY
-        make: Callable[[Any], CursorWrapper] = (
-            connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
-        )
-        yield make(cursor)
-
-
 def hold(scope: Scope, *, epoch: int | None = None) -> ConsentedScope | Closed:
     """Lock the consent row of the scope until the transaction ends and judge the gate anew; call it in a transaction.
 
@@ -185,7 +167,7 @@ def hold_with(
     """Do as `hold` does, and fetch `rows` under the lock in the statement that judges."""
     if kill_switch_on():
         return Closed.KILL_SWITCH, []
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(_lock_sql(), (scope.organization_id, scope.user_id, scope.agent_id))
     # A second statement: it sees what was committed while the lock was waited for.
     state, found = open_with(scope, rows, surface=None)

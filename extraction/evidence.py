@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Final, Literal
 
 from extraction import markers
-from extraction.own_words import Cited, own_words
+from extraction.own_words import MAX_READ, Cited
 from extraction.sentences import Passage, Sentence, carriers, carrying_clauses, overlap, split, stems, weigh
 from extraction.tasks_said import is_one_off
 from screening.text import spoken, visible
@@ -25,7 +25,6 @@ class Doubt:
     rule: str
 
 
-MAX_READ: Final = 16_000  # characters of one message; the model is shown no more
 SHORT_ANSWER: Final = 3  # content words; "ok makes sense" asserts nothing that a fact could rest on
 # What is left of a question when its inquiry is taken out must carry at least this part of the fact.
 ASSERTED_SHARE: Final = 0.5
@@ -38,7 +37,7 @@ class Heard:
 
     def __init__(self, messages: Sequence[Cited]):
         self.messages = messages
-        self.own = [split(own_words(m.text[:MAX_READ]), n) if m.own else [] for n, m in enumerate(messages)]
+        self.own = [split(m.own_words, n) for n, m in enumerate(messages)]
         self.everything = [sentence for sentences in self.own for sentence in sentences]
         self.mine = frozenset(stem for sentence in self.everything for stem in sentence.stems)
         everyone = {stem for m in messages for stem in stems(spoken(m.text[:MAX_READ])[:MAX_READ])}
@@ -109,7 +108,7 @@ def _is_echo(wanted: dict[str, int], said: Sequence[Sentence], heard: Heard) -> 
     """Return whether the words of a fact come from others: the assistant, the memory block, a quoted or pasted text."""
     if not wanted:
         return False
-    mine = overlap(wanted, {stem for sentence in said for stem in sentence.stems})
+    mine = overlap(wanted, frozenset().union(*(sentence.stems for sentence in said)))
     theirs = overlap(wanted, heard.theirs)
     if mine == 0:
         asserts = any(len(s.stems) >= SHORT_ANSWER and not s.is_question for s in said)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from extraction.dates import EXPLICIT_DATE, date_parts, fits, spans_of
 from extraction.numbers import numbers_of
-from extraction.own_words import Cited, own_words
+from extraction.own_words import MAX_READ, Cited
 from extraction.places import GIVEN_NAMES, PLACE_OF
 from extraction.vocabulary import MONTHS, NO_NAME, PEOPLE_OF, SHORT_WEEKDAYS, VERBS, WEEKDAYS
 from screening.text import WORD_WITH_ENDING, compiled, fold, fold_visible, visible, words_of
@@ -17,7 +17,6 @@ from screening.text import WORD_WITH_ENDING, compiled, fold, fold_visible, visib
 _QUOTED: Final = compiled(r"\"([^\"\n]+)\"|(?:^|[ (])'([^'\n]{2,}?)'(?:$|[ ).,;:!?])")
 _SENTENCE: Final = compiled(r"(?:^|[.!?:\n] +|^[\"'(]+)$")
 _DIGITS: Final = re.compile(r"[0-9]{1,4}")
-MAX_READ: Final = 20_000  # characters of one message
 YEAR: Final = 366  # days
 _LATIN_RUN: Final = compiled(r"[A-Za-z][A-Za-z0-9]+")
 _CJK: Final = compiled(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]")
@@ -107,8 +106,8 @@ class Evidence:
     """
 
     def __init__(self, cited: Sequence[Cited]):
-        own = [(own_words(message.text), message.at.date()) for message in cited if message.own]
-        self.messages = [(fold(text[:MAX_READ])[:MAX_READ], at) for text, at in own if any(c.isalnum() for c in text)]
+        own = [(message.own_words, message.at.date()) for message in cited]
+        self.messages = [(fold(text)[:MAX_READ], at) for text, at in own if any(c.isalnum() for c in text)]
         self.text = " ".join(folded for folded, _at in self.messages)
         in_order = words_of(self.text)
         self.flat = " ".join(in_order)

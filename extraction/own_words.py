@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Final
 
 from llm.speakers import own_voice
@@ -57,13 +58,21 @@ _STAMPED: Final = compiled(r"^[ \-*]*[\[(]?\d{1,2}[:.]\d\d")
 _ROLES: Final = word_set("user assistant bot ai human agent customer support system chatgpt claude gemini gpt q a")
 
 
-@dataclass(frozen=True, slots=True)
+MAX_READ: Final = 16_000  # characters of one message; the model is shown no more
+
+
+@dataclass(frozen=True)
 class Cited:
     """One cited message. `own`: the scope's member wrote it. `at` is aware, in the member's time zone."""
 
     text: str = field(repr=False)
     own: bool
     at: datetime
+
+    @cached_property
+    def own_words(self) -> str:
+        """What the member says herself in it; read once, however many facts cite it. Empty when it is another's."""
+        return own_words(self.text[:MAX_READ]) if self.own else ""
 
 
 def own_words(text: str) -> str:

@@ -1,7 +1,7 @@
 """Split a member's own words into sentences and clauses and find which carry a fact; must not judge what they say."""
 
 import unicodedata
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -143,10 +143,14 @@ def stems(shown: str) -> Iterator[str]:
     """Yield the stems of the content words of a visible text; of Chinese and Japanese, pairs of characters."""
     folded = fold_visible(_without_accents(shown))
     for word in WORD.findall(folded):
-        if not word.isascii() and _CJK.search(word):
-            yield from _pairs(word)
-        elif word not in _EMPTY and (len(word) > 1 or word.isdigit()):
-            yield _stem(word)
+        yield from _stems_of(word)
+
+
+def _stems_of(word: str) -> Iterable[str]:
+    """Return the stem of a folded word, or none when it has no content."""
+    if not word.isascii() and _CJK.search(word):
+        return _pairs(word)
+    return (_stem(word),) if word not in _EMPTY and (len(word) > 1 or word.isdigit()) else ()
 
 
 def _without_accents(shown: str) -> str:
@@ -188,6 +192,8 @@ def _stem(word: str) -> str:
 
 def overlap(wanted: dict[str, int], found: Set[str]) -> int:
     """Return the weight of the wanted stems that are found."""
+    if wanted.keys().isdisjoint(found):
+        return 0
     return sum(weight for stem, weight in wanted.items() if stem in found)
 
 
@@ -196,7 +202,7 @@ def weigh(body: str) -> dict[str, int]:
     weights: dict[str, int] = {}
     for place, word in enumerate(WORD.findall(visible(body))):
         heavy = word.isdigit() or (place > 0 and word[0].isupper())
-        for stem in stems(word.casefold()):
+        for stem in _stems_of(fold_visible(word)):
             weights[stem] = max(weights.get(stem, 0), 2 if heavy else 1)
     return weights
 

@@ -3,54 +3,85 @@
 Text, because Django compiles each query set anew: for these two that takes longer than PostgreSQL needs.
 """
 
+import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from django.db import connection
-
-from consent.gate import Rows, prepared_cursor
+from consent.gate import Rows
 from consent.scope import Scope
-from facts.models import LIVE, Fact
+from database.prepared import prepared_cursor
+from facts.models import LIVE
 
-_LIVE: Final = """
-SELECT key_hash, content_hash, expires_at <= %s AS expired
-FROM facts_fact
-WHERE organization_id = %s AND user_id = %s AND agent_id = %s AND status = ANY(%s)
+
+class NewRow(NamedTuple):
+    """What differs between the rows of one recording."""
+
+    id: uuid.UUID
+    memory_type: str
+    status: str
+    key_hash: bytes
+    content_hash: bytes
+    sealed: bytes
+    confidence: float
+    source_ids: tuple[uuid.UUID, ...]
+    expires_at: datetime
+
+
+# What stands under the new facts' keys, and in one row more, without a key, how much there is in all.
+_HELD: Final = """
+WITH live AS (
+    SELECT key_hash, content_hash, expires_at <= %s AS expired
+    FROM facts_fact
+    WHERE organization_id = %s AND user_id = %s AND agent_id = %s AND status = ANY(%s)
+)
+SELECT key_hash, content_hash, 0 AS live, 0 AS expired FROM live WHERE NOT expired AND key_hash = ANY(%s)
+UNION ALL
+SELECT NULL, NULL, count(*) FILTER (WHERE NOT expired), count(*) FILTER (WHERE expired) FROM live
+"""
+# Sources come as text: an array of arrays must be a rectangle, and facts cite one to five messages.
+_INSERT: Final = """
+INSERT INTO facts_fact (organization_id, user_id, agent_id, dek_version, row_version, created_at, updated_at,
+    id, memory_type, status, key_hash, content_hash, sealed, confidence, source_ids, expires_at)
+SELECT %s, %s, %s, %s, 1, %s, %s,
+    id, memory_type, status, key_hash, content_hash, sealed, confidence, source_ids::uuid[], expires_at
+FROM unnest(%s::uuid[], %s::text[], %s::text[], %s::bytea[], %s::bytea[], %s::bytea[], %s::float8[], %s::text[],
+    %s::timestamptz[])
+    AS new (id, memory_type, status, key_hash, content_hash, sealed, confidence, source_ids, expires_at)
+ON CONFLICT DO NOTHING
 """
 
 
-def live_hashes(scope: Scope, *, now: datetime) -> Rows:
-    """Return the query for (key hash, content hash, expired) of the scope's live facts."""
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a scope holds before a recording: live facts, expired ones, and (key hash, content hash) beside the new."""
+
+    live: int = 0
+    expired: int = 0
+    beside: tuple[tuple[bytes, bytes], ...] = ()
+
+    @classmethod
+    def of(cls, rows: Sequence[tuple[Any, ...]]) -> "Held":
+        beside = tuple((key, content) for key, content, _live, _expired in rows if key is not None)
+        return cls(sum(row[2] for row in rows), sum(row[3] for row in rows), beside)
+
+
+def held_beside(scope: Scope, key_hashes: Sequence[bytes], *, now: datetime) -> Rows:
+    """Return the query whose rows make a `Held`."""
     return Rows(
-        ("key_hash", "content_hash", "expired"),
-        _LIVE,
-        (now, scope.organization_id, scope.user_id, scope.agent_id, list(LIVE)),
+        ("key_hash", "content_hash", "live", "expired"),
+        _HELD,
+        (now, scope.organization_id, scope.user_id, scope.agent_id, list(LIVE), list(key_hashes)),
     )
 
 
-def insert_facts(rows: Sequence[Fact]) -> None:
-    """Insert new facts in one statement, each column an array.
+def insert_facts(scope: Scope, rows: Sequence[NewRow], *, dek_version: int, now: datetime) -> None:
+    """Insert new facts in one statement.
 
     Nothing can be in the way under the lock; the constraint is the second line of defense.
     """
-    fields = [field for field in Fact._meta.concrete_fields if field.attname != "source_ids"]
-    columns: list[list[Any]] = [[getattr(row, field.attname) for row in rows] for field in fields]
-    # An array of arrays must be a rectangle, and facts cite one to five messages.
-    sources = ["{" + ",".join(map(str, row.source_ids)) + "}" for row in rows]
+    texts = ["{" + ",".join(map(str, row.source_ids)) + "}" for row in rows]
+    columns = [texts if name == "source_ids" else [row[at] for row in rows] for at, name in enumerate(NewRow._fields)]
     with prepared_cursor() as cursor:
-        cursor.execute(_insert_sql(), [*columns, sources])
-
-
-@cache
-def _insert_sql() -> str:
-    fields = [field for field in Fact._meta.concrete_fields if field.attname != "source_ids"]
-    names = ", ".join(str(field.column) for field in fields)
-    types = (field.cast_db_type(connection) or "" for field in fields)
-    arrays = ", ".join(f"%s::{kind.partition('(')[0]}[]" for kind in types)
-    return (
-        f"INSERT INTO facts_fact ({names}, source_ids) "  # noqa: S608
-        f"SELECT {names}, source_ids::uuid[] FROM unnest({arrays}, %s::text[]) AS new ({names}, source_ids) "
-        "ON CONFLICT DO NOTHING"
-    )
+        cursor.execute(_INSERT, [scope.organization_id, scope.user_id, scope.agent_id, dek_version, now, now, *columns])

@@ -19,7 +19,7 @@ from consent.scope import ConsentedScope, Scope
 from encryption.envelope import BadRecord, Opened
 from encryption.services import KeyUnavailable, ScopeKeys
 from facts.models import LIFETIME, Fact
-from facts.recording import insert_facts, live_hashes
+from facts.recording import Held, NewRow, held_beside, insert_facts
 from facts.sealing import content_hash, content_hashes, key_hash, scope_keys
 from screening.text import clean_text
 
@@ -129,27 +129,19 @@ def record_candidates(
     changed since `consented` was made; nothing is written then.
     """
     scope = consented.scope
-    held, live = gate.hold_with(scope, live_hashes(scope, now=now), epoch=consented.epoch)
-    if isinstance(held, gate.Closed):
-        raise MemoryClosed(held)
-    stored = [(hashed, content) for hashed, content, expired in live if not expired]
-    if len(stored) < len(live):
+    keyed = [(key_hash(keys, candidate.key), candidate) for candidate in candidates]
+    wanted = held_beside(scope, [hashed for hashed, _candidate in keyed], now=now)
+    state, rows = gate.hold_with(scope, wanted, epoch=consented.epoch)
+    if isinstance(state, gate.Closed):
+        raise MemoryClosed(state)
+    held = Held.of(rows)
+    if held.expired:
         tombstone_expired(scope, now=now)
     outcome = Outcome()
-    occupied = {hashed for hashed, _content in stored}
-    seen = {content for _hashed, content in stored}
-    groups: dict[bytes, dict[bytes, NewFact]] = {}
-    for candidate in candidates:
-        # A label of another type is no other subject: the same key and text repeat, other text disagrees (E05).
-        contents = content_hashes(keys, Fact.Type.values, candidate.key, candidate.body)
-        if not seen.isdisjoint(contents.values()):
-            outcome.refusals["duplicate"] += 1
-            continue
-        content = contents[candidate.memory_type]
-        seen.add(content)
-        groups.setdefault(key_hash(keys, candidate.key), {})[content] = candidate
-    room = MAX_LIVE - len(stored)
-    rows: list[Fact] = []
+    groups = _groups(keyed, held.beside, outcome, keys=keys)
+    occupied = {hashed for hashed, _content in held.beside}
+    room = MAX_LIVE - held.live
+    new: list[NewRow] = []
     for hashed, group in groups.items():
         if len(group) > room:  # a disagreeing group is stored whole or not at all
             outcome.refusals["cap"] += len(group)
@@ -157,12 +149,9 @@ def record_candidates(
         room -= len(group)
         status = _status(disagrees_with_stored=hashed in occupied, disagree_among_themselves=len(group) > 1)
         outcome.by_status[status] += len(group)
-        rows += [
-            _new_row(scope, keys, fact, hashes=(hashed, content), status=status, now=now)
-            for content, fact in group.items()
-        ]
-    if rows:
-        insert_facts(rows)
+        new += [_sealed(keys, fact, hashed, content, status, now=now) for content, fact in group.items()]
+    if new:
+        insert_facts(scope, new, dek_version=keys.active_version, now=now)
         record(
             "fact.record",
             actor=None,
@@ -173,6 +162,52 @@ def record_candidates(
             details=dict(outcome.by_status),
         )
     return outcome
+
+
+def _groups(
+    keyed: Sequence[tuple[bytes, NewFact]],
+    stored: Iterable[tuple[bytes, bytes]],
+    outcome: Outcome,
+    *,
+    keys: ScopeKeys,
+) -> dict[bytes, dict[bytes, NewFact]]:
+    """Group what is new by key and content hash; what repeats a stored fact or another candidate is counted.
+
+    A label of another type is no other subject: the same key and text repeat, other text disagrees (E05).
+    """
+    seen: dict[bytes, set[bytes]] = {}
+    for hashed, content in stored:
+        seen.setdefault(hashed, set()).add(content)
+    groups: dict[bytes, dict[bytes, NewFact]] = {}
+    for hashed, candidate in keyed:
+        told = seen.setdefault(hashed, set())
+        # Only beside another fact of its key can a candidate repeat one under another type.
+        kinds = Fact.Type.values if told else (candidate.memory_type,)
+        contents = content_hashes(keys, kinds, candidate.key, candidate.body)
+        if not told.isdisjoint(contents.values()):
+            outcome.refusals["duplicate"] += 1
+            continue
+        content = contents[candidate.memory_type]
+        told.add(content)
+        groups.setdefault(hashed, {})[content] = candidate
+    return groups
+
+
+def _sealed(
+    keys: ScopeKeys, fact: NewFact, key_hashed: bytes, content: bytes, status: Fact.Status, *, now: datetime
+) -> NewRow:
+    fact_id = uuid.uuid4()
+    return NewRow(
+        id=fact_id,
+        memory_type=fact.memory_type,
+        status=status.value,
+        key_hash=key_hashed,
+        content_hash=content,
+        sealed=keys.seal(fact_id, fact.memory_type, fact.key, fact.body),
+        confidence=fact.confidence,
+        source_ids=fact.source_ids,
+        expires_at=fact.expires_at or now + LIFETIME,
+    )
 
 
 def _status(*, disagrees_with_stored: bool, disagree_among_themselves: bool) -> Fact.Status:

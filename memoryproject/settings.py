@@ -115,7 +115,10 @@ def _database(url: str) -> dict[str, Any]:
     if DATABASE_POOL:  # the web process only: a pool breaks the queue's forked workers
         options["pool"] = {"min_size": 1, "max_size": DATABASE_POOL, "timeout": 3}
     # Only statements that bind on the server are prepared: the one that reads a prompt block.
-    options["prepare_threshold"] = 5 if env.boolean("MEMORYPROJECT_PREPARED_STATEMENTS", default=True) else None
+    prepared = env.boolean("MEMORYPROJECT_PREPARED_STATEMENTS", default=True)
+    options["prepare_threshold"] = 5 if prepared else None
+    if prepared:  # only `database.prepared` has any: each finds its rows by index whatever its values are
+        options["options"] = "-c plan_cache_mode=force_generic_plan"
     options |= {name: parts[name] for name in ("requirepeer", "sslmode", "sslrootcert") if name in parts}
     return {
         "ENGINE": "django.db.backends.postgresql",

@@ -1,0 +1,25 @@
+"""A cursor for the few statements that run in every turn; must not know any table."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from django.db import connection
+from django.db.backends.utils import CursorWrapper
+
+
+@contextmanager
+def prepared_cursor() -> Iterator[CursorWrapper]:
+    """Give a cursor on Django's connection that binds on the server, fetches binary and lets PostgreSQL keep the plan.
+
+    Django's own cursor puts the values into the text and has every statement planned anew, which for short ones takes
+    longer than their execution. Statements must be constant texts, every value in them a parameter.
+    """
+    # Django's cursor connects when needed and looks whether the connection still lives.
+    with connection.cursor(), psycopg.Cursor(connection.connection) as cursor:
+        cursor.format = psycopg.pq.Format.BINARY
+        make: Callable[[Any], CursorWrapper] = (
+            connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
+        )
+        yield make(cursor)
