@@ -1,7 +1,7 @@
 """Writes audit events, inside the transaction of the act that they tell of."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, Protocol
 
@@ -52,6 +52,22 @@ def record(
     # Text, because compiling an instance's INSERT takes Django four times as long as PostgreSQL needs to do it.
     with prepared_cursor() as cursor:
         cursor.execute(_insert_sql(tuple(values)), list(values.values()))
+
+
+def record_scopes(action: str, scopes: Iterable[tuple[uuid.UUID, uuid.UUID, uuid.UUID, int]]) -> None:
+    """Append one event without an actor for each (organization, subject user, agent, count), in one statement."""
+    columns = [list(column) for column in zip(*scopes, strict=True)]
+    if not columns:
+        return
+    table = connection.ops.quote_name(AuditEvent._meta.db_table)
+    with prepared_cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO {table} (at, action, organization_id, subject_user_id, agent_id, surface, reason, "  # noqa: S608
+            "request_id, details) SELECT %s, %s, organization, member, agent, '', '', '', "
+            "jsonb_build_object('count', n) FROM unnest(%s::uuid[], %s::uuid[], %s::uuid[], %s::int[]) "
+            "AS scopes (organization, member, agent, n)",
+            [timezone.now(), action, *columns],
+        )
 
 
 @cache

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
+from psycopg.errors import LockNotAvailable
 
-from audit.services import record
+from audit.services import record, record_scopes
 from facts.models import Fact
 
 KEEP_TOMBSTONES: Final = timedelta(days=180)  # of 24 hours each, in UTC
@@ -22,7 +23,8 @@ BATCH: Final = 5_000  # rows; their locks are held for well under 150 ms
 EXPIRED, SUPERSEDED, DELETED = "expired", "superseded", "deleted"
 KINDS: Final = (EXPIRED, SUPERSEDED, DELETED)
 _FIRST: Final = datetime(1, 1, 2, tzinfo=UTC)
-_SCOPE: Final = "organization_id, user_id, agent_id"
+_SCOPE: Final = "user_id, agent_id"  # an agent is of one organization
+LOCK_TIMEOUT: Final = "50ms"  # well under PostgreSQL's search for deadlocks: the sweep is who yields
 type Step = Callable[[int], object]
 
 
@@ -52,7 +54,6 @@ class Survey:
 class Busy:
     """Scopes with more due rows than one may have, each with the last row that this run may take (aligned lists)."""
 
-    organizations: list[uuid.UUID] = field(default_factory=list)
     users: list[uuid.UUID] = field(default_factory=list)
     agents: list[uuid.UUID] = field(default_factory=list)
     due_at: list[datetime] = field(default_factory=list)
@@ -137,17 +138,17 @@ def survey(*, now: datetime, limits: Limits | None = None) -> Survey:
             f"(SELECT {_SCOPE}, count(*) AS n, {counts} FROM ({_due()}) due GROUP BY {_SCOPE}) scopes",
             parameters,
         )
-        *numbers, organizations, users, agents = cursor.fetchone()
+        *numbers, users, agents = cursor.fetchone()
         due = Counter({kind: int(number) for kind, number in zip(KINDS, numbers, strict=False) if number})
         within = min(int(numbers[-1]), limits.total)
-        if not organizations:
+        if not users:
             return Survey(due, within, Busy())
         cursor.execute(
             f"SELECT {_SCOPE}, due_at, id FROM (SELECT due.*, row_number() OVER "  # noqa: S608
             f"(PARTITION BY {_SCOPE} ORDER BY due_at, id) AS n FROM ({_due()}) due JOIN "
-            "unnest(%(organizations)s::uuid[], %(users)s::uuid[], %(agents)s::uuid[]) "
+            "unnest(%(users)s::uuid[], %(agents)s::uuid[]) "
             f"AS busy({_SCOPE}) USING ({_SCOPE})) numbered WHERE n = %(per_scope)s",
-            parameters | {"organizations": organizations, "users": users, "agents": agents},
+            parameters | {"users": users, "agents": agents},
         )
         return Survey(due, within, Busy(*(list(column) for column in zip(*cursor.fetchall(), strict=True))))
 
@@ -172,56 +173,78 @@ def sweep(*, now: datetime, limits: Limits | None = None, step: Step = lambda _:
 
 
 def _walk(work: _Pass, busy: Busy, left: int, outcome: Swept, *, now: datetime, batch: int, step: Step) -> None:
-    position = _FIRST
+    position, skip_locked = _FIRST, False
     while left > 0:
-        with transaction.atomic():
-            count, position = _one_batch(work, busy, position, min(batch, left), now)
-            if not count:
+        try:
+            count, position = _one_batch(work, busy, position, min(batch, left), now, skip_locked=skip_locked)
+        except OperationalError as error:
+            if skip_locked or not isinstance(error.__cause__, LockNotAvailable):
+                raise
+            count = 0
+        if not count:
+            if skip_locked:
                 return
-            # One row for a batch across organizations: a count and nothing else.
-            action = "retention.delete" if work.kind == DELETED else "retention.tombstone"
-            record(action, actor=None, details={"kind": work.kind, "count": count})
+            skip_locked = True  # these rows may be another's, who is at work on them; those after them are free
+            continue
         left -= count
         outcome.done[work.kind] += count
         outcome.batches += 1
         step(count)
 
 
-def _one_batch(work: _Pass, busy: Busy, position: datetime, size: int, now: datetime) -> tuple[int, datetime]:
-    """Change the oldest free rows from `position` on; return how many, and the position of the last one.
+@transaction.atomic
+def _one_batch(
+    work: _Pass, busy: Busy, position: datetime, size: int, now: datetime, *, skip_locked: bool = False
+) -> tuple[int, datetime]:
+    """Change the oldest rows from `position` on; return how many, and the position of the last one.
 
     Without the position carried forward each batch would wade through the dead index entries of all batches before.
     The condition stands in both halves: the row that is changed is judged as it is then.
+
+    To lock rows and then to change them writes each of them twice. So that is done only with `skip_locked`, after
+    somebody held one of the rows: a change that would wait ends with LockNotAvailable (OperationalError).
     """
     among = ""
     if busy.ids:
         among = (
-            "AND NOT EXISTS (SELECT FROM unnest(%(organizations)s::uuid[], %(users)s::uuid[], %(agents)s::uuid[], "
+            "AND NOT EXISTS (SELECT FROM unnest(%(users)s::uuid[], %(agents)s::uuid[], "
             f"%(due_at)s::timestamptz[], %(ids)s::uuid[]) AS busy({_SCOPE}, due_at, id) "
-            "WHERE busy.organization_id = f.organization_id AND busy.user_id = f.user_id "
+            "WHERE busy.user_id = f.user_id "
             f"AND busy.agent_id = f.agent_id AND ({work.due_at}, f.id) > (busy.due_at, busy.id))"
         )
-    lock = "UPDATE" if work.kind == DELETED else "NO KEY UPDATE"
+    lock = f"FOR {'UPDATE' if work.kind == DELETED else 'NO KEY UPDATE'} OF f SKIP LOCKED" if skip_locked else ""
     rows = (
         f"SELECT f.ctid FROM {_table()} f WHERE {work.where} AND f.{work.column} >= %(position)s {among} "  # noqa: S608
-        f"ORDER BY f.{work.column} LIMIT %(size)s FOR {lock} OF f SKIP LOCKED"
+        f"ORDER BY f.{work.column} LIMIT %(size)s {lock}"
     )
     change = (
         f"DELETE FROM {_table()} f"  # noqa: S608
         if work.kind == DELETED
         else f"UPDATE {_table()} f SET status = 'deleted', deleted_at = %(now)s, updated_at = %(now)s"  # noqa: S608
     )
+    by_scope = work.kind == EXPIRED  # the only change that her history tells a member
+    scope = "organization_id, user_id, agent_id, " if by_scope else ""
     statement = (
         f"WITH changed AS ({change} WHERE f.ctid = ANY(ARRAY({rows})) AND {work.where} "  # noqa: S608
-        f"RETURNING f.{work.column} AS at) "
-        # The commit does not wait for the disk: what a crash of the server brings back, the next night takes again.
-        "SELECT count(*), max(at), set_config('synchronous_commit', 'off', true) FROM changed"
+        f"RETURNING {scope}f.{work.column} AS at) SELECT {scope}count(*), max(at) FROM changed"
+        + (" GROUP BY organization_id, user_id, agent_id" if by_scope else "")
     )
     parameters = _times(now) | {"position": position, "size": size}
     if busy.ids:
-        parameters |= {"organizations": busy.organizations, "users": busy.users, "agents": busy.agents}
+        parameters |= {"users": busy.users, "agents": busy.agents}
         parameters |= {"due_at": busy.due_at, "ids": busy.ids}
     with connection.cursor() as cursor:
+        # The commit does not wait for the disk: what a crash of the server brings back, the next night takes again.
+        cursor.execute(
+            "SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', %s, true)", [LOCK_TIMEOUT]
+        )
         cursor.execute(statement, parameters)
-        count, last, _off = cursor.fetchone()
-    return int(count), last or position
+        found = cursor.fetchall()
+    count = sum(row[-2] for row in found)
+    if count:
+        # One row for a batch across organizations: a count and nothing else.
+        action = "retention.delete" if work.kind == DELETED else "retention.tombstone"
+        record(action, actor=None, details={"kind": work.kind, "count": count})
+    if by_scope:
+        record_scopes("fact.expire", ((org, user, agent, n) for org, user, agent, n, _last in found))
+    return count, max((row[-1] for row in found if row[-1]), default=position)

@@ -196,3 +196,18 @@ def test_r02_a_row_that_somebody_holds_is_left_for_the_next_run(tombstones: Tomb
     assert together(hold, run) == [None, {"done": 1, "waiting": 1}]
     assert not Fact.objects.filter(pk=rest.pk).exists()
     assert sweep(now=NOW).done == {"deleted": 1}
+
+
+def test_t03_each_member_s_history_says_how_many_facts_the_night_let_expire(consented: Scope, other: Scope) -> None:
+    for key in ("a", "b"):
+        make_fact(consented, key=key, created_at=NOW - 2 * DAY, expires_at=NOW)
+    make_fact(other, created_at=NOW - 2 * DAY, expires_at=NOW)
+    make_fact(other, key="superseded", status="superseded", created_at=NOW - 90 * DAY)
+    sweep(now=NOW)
+    told = AuditEvent.objects.filter(action="fact.expire").values_list(
+        "organization_id", "subject_user_id", "agent_id", "actor_id", "details"
+    )
+    assert sorted(told, key=lambda event: event[4]["count"]) == [
+        (other.organization_id, other.user_id, other.agent_id, None, {"count": 1}),
+        (consented.organization_id, consented.user_id, consented.agent_id, None, {"count": 2}),
+    ]
