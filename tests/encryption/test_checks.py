@@ -69,6 +69,13 @@ def test_readiness_reports_a_keyring_that_opens_nothing(organization: Organizati
 
 
 @pytest.mark.django_db
+def test_a_deeply_nested_keyring_is_malformed_and_no_fault_of_ours(ring_file: Path) -> None:
+    write_private(ring_file, "[" * 200_000)
+    assert ids() == ["encryption.E_MALFORMED"]
+    assert health.checks()["keyring"] == "malformed"
+
+
+@pytest.mark.django_db
 def test_rows_and_no_keyring_are_an_error(organization: Organization, ring_file: Path) -> None:
     ensure_organization_keys(organization.pk)
     ring_file.unlink()

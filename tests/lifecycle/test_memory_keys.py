@@ -222,6 +222,40 @@ def test_a_backup_is_never_written_over_a_file(keys: Keys, tmp_path: Path) -> No
             keys("import", file, "--passphrase-env", "BACKUP_PASSPHRASE")
 
 
+def test_files_and_passphrases_that_cannot_be_used_are_a_sentence(
+    keys: Keys, ring_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = ring(ring_file)
+    with pytest.raises(CommandError, match=f"There is no folder {tmp_path / 'none'}"):
+        keys("export", tmp_path / "none" / "backup", "--passphrase-env", "BACKUP_PASSPHRASE")
+    with pytest.raises(CommandError, match="cannot be written"):
+        keys("export", tmp_path / ("x" * 300), "--passphrase-env", "BACKUP_PASSPHRASE")
+    deep = tmp_path / "deep.json"
+    deep.write_text("[" * 200_000)
+    with pytest.raises(CommandError, match="no backup of a keyring"):
+        keys("import", deep, "--passphrase-env", "BACKUP_PASSPHRASE")
+    backup = tmp_path / "backup"
+    keys("export", backup, "--passphrase-env", "BACKUP_PASSPHRASE")
+    monkeypatch.setitem(os.environ, "BACKUP_PASSPHRASE", "caf\udce9 " * 3)  # Latin-1 bytes in the environment
+    for arguments in (("export", tmp_path / "other"), ("import", backup)):
+        with pytest.raises(CommandError, match="not UTF-8"):
+            keys(*arguments, "--passphrase-env", "BACKUP_PASSPHRASE")
+
+    def latin(_: str) -> str:
+        return b"caf\xe9".decode()
+
+    monkeypatch.setattr("getpass.getpass", latin)
+    with pytest.raises(CommandError, match="not UTF-8"):
+        keys("import", backup)
+    assert ring(ring_file) == before
+
+
+def test_a_keyring_whose_folder_is_gone_is_a_sentence(keys: Keys, settings: Any, tmp_path: Path) -> None:
+    settings.KEYRING_FILE = tmp_path / "gone" / "keyring.json"
+    with pytest.raises(CommandError, match="folder"):
+        keys("add-kek")
+
+
 def test_the_passphrase_comes_from_a_prompt_or_a_variable_and_never_from_the_arguments(
     keys: Keys, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

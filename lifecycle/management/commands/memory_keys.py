@@ -149,11 +149,14 @@ class Command(BaseCommand):
         self._fail(failed, 0)
 
     def _export(self, options: dict[str, Any]) -> None:
-        text = keyfile.sealed_backup(sources.keyring(), self._passphrase(options, twice=True))
-        if options["file"].exists():
-            raise CommandError(f"{options['file']} exists; name a new file.")
-        keyfile.write_private(options["file"], text)
-        self.stdout.write(f"Wrote {options['file']}. Keep it, and the passphrase, apart from the database's backups.")
+        ring, file = sources.keyring(), options["file"]
+        if os.path.lexists(file):
+            raise CommandError(f"{file} exists; name a new file.")
+        if not file.absolute().parent.is_dir():
+            raise CommandError(f"There is no folder {file.absolute().parent}; make it, or name another file.")
+        text = keyfile.sealed_backup(ring, self._passphrase(options, twice=True))
+        keyfile.write_private(file, text)
+        self.stdout.write(f"Wrote {file}. Keep it, and the passphrase, apart from the database's backups.")
 
     def _import(self, options: dict[str, Any]) -> None:
         file = sources.editable_keyring_file()
@@ -173,8 +176,12 @@ class Command(BaseCommand):
             if not passphrase:
                 raise CommandError(f"{name} is not set.")
             return passphrase
-        passphrase = getpass.getpass("Passphrase: ")
-        if twice and getpass.getpass("The same again: ") != passphrase:
+        try:
+            passphrase = getpass.getpass("Passphrase: ")
+            again = getpass.getpass("The same again: ") if twice else passphrase
+        except UnicodeDecodeError:
+            raise CommandError("The passphrase is not UTF-8 text. Type it anew.") from None
+        if again != passphrase:
             raise CommandError("The two are different.")
         return passphrase
 
