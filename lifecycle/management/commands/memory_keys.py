@@ -115,7 +115,7 @@ class Command(BaseCommand):
         ids = facts_rotation.with_active_keys(list(named) if slug else None)
         if slug and not ids:
             raise CommandError(f"There is no organization {slug} with a data key.")
-        total = facts_rotation.to_move(ids, new_key=new_key)
+        total = facts_rotation.to_move(ids, grace=options["grace"], new_key=new_key)
         with tqdm(total=total, desc="Records", unit="record", disable=None) as bar:
             outcome = facts_rotation.rotate(ids, grace=options["grace"], new_key=new_key, step=bar.update)
         left = facts_rotation.stale(ids).count()
