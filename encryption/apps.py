@@ -1,9 +1,12 @@
 """Registers the check of the keyring and of the keys that it must open."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.apps import AppConfig
 from django.core.checks import Error, register
+
+if TYPE_CHECKING:
+    from encryption.rotation import Unopened
 
 
 class EncryptionConfig(AppConfig):
@@ -27,18 +30,26 @@ def check_keyring(**_options: Any) -> list[Error]:
         unopened = _unopened()
     except KeyringError as error:
         return [Error(str(error), id=f"encryption.E_{error.code.upper()}")]
-    return [
-        Error(
-            f"Key-encryption key {kek_id} is not in the keyring, and {count} organization keys need it.",
-            hint="Put it back from the keyring's backup: manage.py memory_keys import FILE.",
-            id="encryption.E_UNKNOWN_KEK",
+    return [_lost(kek) for kek in unopened]
+
+
+def _lost(kek: "Unopened") -> Error:
+    if kek.wrong:
+        return Error(
+            f"Another key stands in the keyring under the id {kek.kek_id}: it does not open the {kek.count} "
+            "organization keys that were wrapped under that id.",
+            hint="Put the right one back from the keyring's backup: manage.py memory_keys import --replace FILE.",
+            id="encryption.E_WRONG_KEK",
         )
-        for kek_id, count in unopened.items()
-    ]
+    return Error(
+        f"Key-encryption key {kek.kek_id} is not in the keyring, and {kek.count} organization keys need it.",
+        hint="Put it back from the keyring's backup: manage.py memory_keys import FILE.",
+        id="encryption.E_UNKNOWN_KEK",
+    )
 
 
-def _unopened() -> dict[str, int]:
-    """Return how many stored keys the keyring does not open, by their KEK; nothing when no database answers."""
+def _unopened() -> "list[Unopened]":
+    """Return which KEKs of stored keys the keyring lacks; nothing when no database answers."""
     from django.db import DatabaseError, InterfaceError, connection
     from psycopg_pool import PoolTimeout
 
@@ -48,7 +59,7 @@ def _unopened() -> dict[str, int]:
     try:
         return unopened()
     except (DatabaseError, InterfaceError, PoolTimeout):
-        return {}
+        return []
     finally:
         if opened_here:  # a command that forks after its checks must not share a connection with its children
             connection.close()

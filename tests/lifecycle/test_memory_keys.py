@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from consent.scope import Scope
 from encryption import envelope, keyfile, rotation, services
-from encryption.keys import Keyring, load_keyring, new_keyring_json
+from encryption.keys import Keyring, keyring_json, load_keyring, new_keyring_json, parse_keyring
 from encryption.models import OrganizationKey
 from encryption.services import forget_keys
 from facts.models import Fact
@@ -209,6 +209,51 @@ def test_a_different_keyring_is_replaced_only_when_told_and_then_kept(
     kept = re.search(r"kept as (\S+?)\.?\n", printed)
     assert kept is not None
     assert ring(Path(kept[1])) == other
+
+
+def test_a_keyring_that_opens_none_of_the_stored_keys_is_put_in_only_by_force(
+    keys: Keys, ring_file: Path, consented: Scope, tmp_path: Path
+) -> None:
+    make_fact(consented)
+    good = ring(ring_file)
+    foreign = tmp_path / "foreign.json"
+    foreign.write_text(keyfile.sealed_backup(parse_keyring(new_keyring_json()), PASSPHRASE))
+    call = ("import", foreign, "--replace", "--passphrase-env", "BACKUP_PASSPHRASE")
+    with pytest.raises(CommandError, match=f"does not open 2 organization keys, which need {good.primary_id}, and"):
+        keys(*call)
+    assert ring(ring_file) == good
+    assert "kept as" in keys(*call, "--force")
+    assert read(consented) == [""]
+
+
+def test_a_keyring_that_opens_a_part_is_put_in_with_a_warning(
+    keys: Keys, ring_file: Path, consented: Scope, tmp_path: Path
+) -> None:
+    make_fact(consented)
+    backup = tmp_path / "backup.json"
+    keys("export", backup, "--passphrase-env", "BACKUP_PASSPHRASE")
+    OrganizationKey.objects.filter(purpose="hash").update(kek_id="lost")
+    ring_file.unlink()
+    call_command(
+        "memory_keys", "import", str(backup), "--passphrase-env", "BACKUP_PASSPHRASE", stderr=(said := StringIO())
+    )
+    assert "WARNING: This keyring does not open 1 organization keys, which need lost." in said.getvalue()
+
+
+def test_status_shows_another_key_of_the_same_name_and_what_a_missing_keyring_must_hold(
+    keys: Keys, ring_file: Path, consented: Scope
+) -> None:
+    make_fact(consented)
+    kek_id = ring(ring_file).primary_id
+    other = parse_keyring(new_keyring_json())
+    keyfile.write_private(ring_file, keyring_json(Keyring(kek_id, {kek_id: other.keys[other.primary_id]})))
+    assert "primary, ANOTHER KEY UNDER THIS ID: opens none of them, wraps 2 keys" in keys("status")
+    ring_file.unlink()
+    out = StringIO()
+    with pytest.raises(CommandError, match="is missing"):
+        call_command("memory_keys", "status", stdout=out)
+    assert f"KEK {kek_id}: MISSING, wraps 2 keys" in out.getvalue()
+    assert "data key 1: active, 1 records" in out.getvalue()
 
 
 def test_a_backup_is_never_written_over_a_file(keys: Keys, tmp_path: Path) -> None:
