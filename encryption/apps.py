@@ -6,6 +6,8 @@ from django.apps import AppConfig
 from django.core.checks import Error, register
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from encryption.rotation import Unopened
 
 
@@ -23,14 +25,14 @@ def check_keyring(**_options: Any) -> list[Error]:
     alone. A key service is not asked: `memory_keys verify` does that.
     """
     from encryption.keys import KeyringError
+    from encryption.rotation import unopened
     from encryption.sources import load_source
 
     try:
         load_source()
-        unopened = _unopened()
+        return [_lost(kek) for kek in unless_silent(unopened)]
     except KeyringError as error:
         return [Error(str(error), id=f"encryption.E_{error.code.upper()}")]
-    return [_lost(kek) for kek in unopened]
 
 
 def _lost(kek: "Unopened") -> Error:
@@ -48,16 +50,14 @@ def _lost(kek: "Unopened") -> Error:
     )
 
 
-def _unopened() -> "list[Unopened]":
-    """Return which KEKs of stored keys the keyring lacks; nothing when no database answers."""
+def unless_silent[Found](ask: "Callable[[], list[Found]]") -> list[Found]:
+    """Return what a question to the database finds; nothing when none answers, or its tables are not there yet."""
     from django.db import DatabaseError, InterfaceError, connection
     from psycopg_pool import PoolTimeout
 
-    from encryption.rotation import unopened
-
     opened_here = connection.connection is None
     try:
-        return unopened()
+        return ask()
     except (DatabaseError, InterfaceError, PoolTimeout):
         return []
     finally:
