@@ -35,9 +35,7 @@ class Command(BaseCommand):
         if done.unknown or unreadable:
             raise CommandError(f"Not applied: {_counts(done.unknown)}; lines that cannot be read: {unreadable}.")
         if missing and not entries:
-            raise CommandError(
-                "The ledger is empty, so nothing was applied. Put the right one back and run it again."
-            )
+            raise CommandError("The ledger is empty, so nothing was applied. Put the right one back and run it again.")
 
 
 def _counts(counts: Counter[str]) -> str:
