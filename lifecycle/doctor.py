@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from encryption.apps import check_keyring
 from extraction.models import Run
-from lifecycle import fact_checks, health, key_checks, ledger_checks
+from lifecycle import fact_checks, health, key_checks, ledger_checks, schema_checks
 from lifecycle.models import PendingWipe
 
 STUCK_AFTER = timedelta(hours=1)
@@ -28,6 +28,8 @@ def findings() -> Iterator[tuple[str, list[str]]]:
     if not parts["database"] == parts["migrations"] == "ok":
         return
     checks: dict[str, Callable[[], list[str]]] = {
+        "constraints": schema_checks.constraints,
+        "values": fact_checks.values,
         "cap": fact_checks.cap,
         "uniqueness": fact_checks.uniqueness,
         "decryptability": fact_checks.decryptability,
