@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from encryption.apps import check_keyring
 from extraction.models import Run
-from lifecycle import fact_checks, health, key_checks, ledger_checks, schema_checks
+from lifecycle import fact_checks, health, key_checks, ledger_checks, retention_checks, schema_checks
 from lifecycle.models import PendingWipe
 
 STUCK_AFTER = timedelta(hours=1)
@@ -42,6 +42,7 @@ def findings() -> Iterator[tuple[str, list[str]]]:
         "data keys": key_checks.data_keys,
         "wrapped keys": key_checks.wrapped_keys,
         "ledger": lambda: [*ledger_checks.unwritable(), *ledger_checks.lost()],
+        "retention": retention_checks.retention,
         "backlog": _backlog,
     }
     for name, check in checks.items():

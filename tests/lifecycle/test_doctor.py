@@ -56,7 +56,7 @@ def test_a_sound_store_with_every_status_has_nothing_wrong(consented: Scope, own
         edit_fact(scope=consented, fact_id=fact.pk, body=body, actor=owner, now=timezone.now())
     assert wrong() == {}
     call_command("doctor", stdout=(out := StringIO()))
-    assert out.getvalue().count(": ok") == 16
+    assert out.getvalue().count(": ok") == 17
 
 
 def changed(**values: Any) -> Callable[[Fact], None]:
