@@ -45,7 +45,7 @@ def _lost(kek: "Unopened") -> Error:
         )
     return Error(
         f"Key-encryption key {kek.kek_id} is not in the keyring, and {kek.count} organization keys need it.",
-        hint="Put it back from the keyring's backup: manage.py memory_keys import FILE.",
+        hint="Put it back from the keyring's backup: manage.py memory_keys import --replace FILE.",
         id="encryption.E_UNKNOWN_KEK",
     )
 

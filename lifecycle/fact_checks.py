@@ -127,7 +127,7 @@ def orphans() -> list[str]:
     """No fact of a subject that is gone, which would be a wipe that did not finish, or of an agent elsewhere."""
     found = []
     for subject, model in SUBJECTS.items():
-        if gone := Fact.objects.filter(~Exists(model.objects.filter(pk=OuterRef(f"{subject}_id")))).count():
+        if gone := Fact.objects.filter(~Exists(model._default_manager.filter(pk=OuterRef(f"{subject}_id")))).count():
             found.append(f"{gone} facts of {subject}s that are not in the database")
     for subject in ("user", "agent", "organization"):
         left = Fact.objects.filter(**{f"{subject}__deleted_at__isnull": False})

@@ -13,10 +13,10 @@ def unwritable() -> list[str]:
     """Say when no deletion could be recorded: the ledger, or the nearest folder that is there, cannot be written."""
     file = Path(settings.ERASURE_LEDGER)
     if os.path.lexists(file):
-        usable = file.is_file() and os.access(file, os.R_OK | os.W_OK)
+        usable = os.path.isfile(file) and os.access(file, os.R_OK | os.W_OK)
     else:
         folder = next(parent for parent in file.absolute().parents if os.path.lexists(parent))
-        usable = folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
+        usable = os.path.isdir(folder) and os.access(folder, os.W_OK | os.X_OK)
     if usable:
         return []
     return [f"The erasure ledger {file} cannot be written: nobody and nothing can be deleted until it can."]
@@ -29,8 +29,8 @@ def lost() -> list[str]:
     """
     count = Deletion.objects.count()
     file = Path(settings.ERASURE_LEDGER)
-    there = file.exists()
-    if not count or (there and file.stat().st_size):
+    there = os.path.isfile(file)  # answers where Path's own would raise for a folder that is closed to us
+    if not count or (there and os.path.getsize(file)):
         return []
     what = f"The erasure ledger {file} is empty" if there else f"There is no erasure ledger at {file}"
     return [f"{what}, and the database has {count} deletions on record: put the ledger back from its backup."]

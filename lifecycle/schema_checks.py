@@ -51,5 +51,5 @@ def _declared(model: type[Model]) -> Iterator[tuple[str, str, str]]:
             yield table, f"p:{column}", f"the primary key on {column}"
         elif field.unique:
             yield table, f"u:{column}", f"the unique key on {column}"
-        if isinstance(field, ForeignKey) and field.db_constraint:
+        if isinstance(field, ForeignKey):
             yield table, f"f:{column}", f"the foreign key on {column}"

@@ -146,6 +146,17 @@ def test_facts_of_subjects_that_are_gone_are_counted_tombstones_too(consented: S
     assert wrong()["orphans"] == [f"2 facts of deleted {name} (1 live)"]
 
 
+def test_facts_whose_subject_is_not_in_the_database_are_counted(consented: Scope) -> None:
+    fact = make_fact(consented)
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute("ALTER TABLE facts_fact DISABLE TRIGGER ALL")  # foreign keys among them
+        cursor.execute("UPDATE facts_fact SET user_id = %s", [uuid.uuid4()])
+        assert "1 facts of users that are not in the database" in wrong()["orphans"]
+        cursor.execute("UPDATE facts_fact SET user_id = %s", [fact.user_id])
+        cursor.execute("ALTER TABLE facts_fact ENABLE TRIGGER ALL")
+
+
 def test_facts_of_an_agent_of_another_organization_are_counted(consented: Scope) -> None:
     make_fact(consented)
     other = make_organization("elsewhere")

@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from accounts.models import User
 from facts.erasure import Subject
-from lifecycle import ledger_checks
 from lifecycle.apps import check_ledger
 from lifecycle.doctor import findings
 from lifecycle.models import Deletion
@@ -73,7 +72,7 @@ def test_the_check_needs_no_database(ledger_file: Path, monkeypatch: pytest.Monk
     def unreachable() -> int:
         raise DatabaseError
 
-    monkeypatch.setattr(ledger_checks.Deletion.objects, "count", unreachable)
+    monkeypatch.setattr(Deletion.objects, "count", unreachable)
     assert ids() == []
 
 
