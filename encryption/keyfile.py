@@ -1,7 +1,6 @@
 """Edits of the keyring file: whole or not at all, one at a time, readable throughout. Imports no Django."""
 
 import base64
-import binascii
 import fcntl
 import json
 import os
@@ -25,8 +24,11 @@ class KeyfileError(Exception):
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Keep other editors out. Readers need no lock: they see the old file or the new one."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    """Keep other editors out. Readers need no lock: they see the old file or the new one. Raises KeyfileError."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise KeyfileError(f"The folder {folder} cannot be used ({type(error).__name__}).") from None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
@@ -36,7 +38,14 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def write_private(file: Path, text: str) -> None:
-    """Put a 0600 file in place in one step, on disk before it is visible."""
+    """Put a 0600 file in place in one step, on disk before it is visible. Raises KeyfileError."""
+    try:
+        _write_private(file, text)
+    except OSError as error:
+        raise KeyfileError(f"{file} cannot be written ({type(error).__name__}).") from None
+
+
+def _write_private(file: Path, text: str) -> None:
     draft = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -88,6 +97,7 @@ def remove_kek(file: Path, key_id: str) -> None:
 
 def sealed_backup(ring: Keyring, passphrase: str) -> str:
     """Return the keyring as JSON text that only the passphrase opens (scrypt, AES-256-GCM). Raises KeyfileError."""
+    _check_text(passphrase)
     if len(passphrase) < SHORTEST_PASSPHRASE:
         raise KeyfileError(f"The passphrase must have at least {SHORTEST_PASSPHRASE} characters.")
     salt, sealed = envelope.seal_with_passphrase(passphrase, keyring_json(ring).encode(), BACKUP_FORMAT.encode())
@@ -95,13 +105,21 @@ def sealed_backup(ring: Keyring, passphrase: str) -> str:
     return json.dumps({"format": BACKUP_FORMAT} | parts, indent=2) + "\n"
 
 
+def _check_text(passphrase: str) -> None:
+    try:
+        passphrase.encode()
+    except UnicodeEncodeError:  # bytes of another encoding, as Python carries them
+        raise KeyfileError("The passphrase is not UTF-8 text. Type it anew, or set the variable in UTF-8.") from None
+
+
 def open_backup(text: str, passphrase: str) -> Keyring:
     """Return the keyring of a backup. Raises KeyfileError, KeyringError."""
+    _check_text(passphrase)
     try:
         raw = json.loads(text)
         known = raw["format"] == BACKUP_FORMAT
         salt, sealed = (base64.b64decode(raw[name], validate=True) for name in ("salt", "sealed"))
-    except (ValueError, KeyError, TypeError, binascii.Error):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise KeyfileError("This is no backup of a keyring.") from None
     if not known:
         raise KeyfileError("This backup has a format that this version does not know.")
@@ -117,7 +135,10 @@ def install(file: Path, ring: Keyring, *, replace_other: bool) -> Path | None:
 
     Raises KeyfileError when a different keyring, or something that is no keyring, is there and must stay.
     """
-    file.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise KeyfileError(f"The folder {file.parent} cannot be made ({type(error).__name__}).") from None
     with _locked(file.parent):
         kept = None
         if file.exists():

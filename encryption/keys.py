@@ -1,7 +1,6 @@
 """The key ring: key-encryption keys from a 0600 file or the environment. Never from SECRET_KEY; imports no Django."""
 
 import base64
-import binascii
 import hashlib
 import hmac
 import json
@@ -129,7 +128,7 @@ def parse_keyring(text: str) -> Keyring:
         keys = {key_id: base64.b64decode(entry["key"], validate=True) for key_id, entry in raw["keys"].items()}
         checks = {key_id: entry["check"] for key_id, entry in raw["keys"].items()}
         known = primary in keys
-    except (ValueError, KeyError, TypeError, AttributeError, binascii.Error):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise KeyringError(
             "malformed", 'The keyring is not of the form {"primary": ID, "keys": {ID: {"key": …, "check": …}}}.'
         ) from None

@@ -9,11 +9,12 @@ import os
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 KINDS: Final = frozenset({"organization_keys", "organization", "agent", "user", "memory"})
+YEARS: Final = range(2000, 9999)  # beyond them some zone or the database runs out of calendar
 
 
 class LedgerError(Exception):
@@ -95,7 +96,15 @@ def _parse(line: bytes) -> Entry | None:
     try:
         raw = json.loads(line)
         subjects = {str(name): uuid.UUID(subject) for name, subject in raw["subjects"].items()}
-        entry = Entry(uuid.UUID(raw["id"]), str(raw["kind"]), subjects, datetime.fromisoformat(raw["at"]))
-    except (ValueError, KeyError, TypeError, AttributeError):
+        entry = Entry(uuid.UUID(raw["id"]), str(raw["kind"]), subjects, _instant(raw["at"]))
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return None
-    return entry if entry.at.tzinfo is not None else None
+    return entry
+
+
+def _instant(text: str) -> datetime:
+    """Return an aware time in UTC. Raises ValueError, and OverflowError at the ends of the calendar."""
+    at = datetime.fromisoformat(text)
+    if at.tzinfo is None or at.year not in YEARS:
+        raise ValueError("no time of an erasure")
+    return at.astimezone(UTC)

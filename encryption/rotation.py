@@ -15,7 +15,7 @@ from accounts.models import Organization
 from encryption import sources
 from encryption.deployment import SecretUnavailable, check_secret, unwrap_secret_key, wrap_secret_key
 from encryption.envelope import new_key
-from encryption.keys import Keyring, KeyringError, KeySource, check_value
+from encryption.keys import Chain, Keyring, KeyringError, KeySource, check_value
 from encryption.models import OrganizationKey, Secret
 from encryption.services import KeyUnavailable, forget_keys, key_source, unwrap_row, wrap
 
@@ -44,6 +44,16 @@ class Kek:
     primary: bool
     known: bool
     wraps: int
+    wrong: bool = False  # it is another key than the one that wrapped them
+
+
+@dataclass(frozen=True, slots=True)
+class Unopened:
+    """A key-encryption key that is not here, or in whose place another one stands, and how many keys wait for it."""
+
+    kek_id: str
+    count: int
+    wrong: bool
 
 
 @dataclass(slots=True)
@@ -70,18 +80,31 @@ def usable_keys() -> QuerySet[OrganizationKey]:
 
 def keks() -> list[Kek]:
     """Return every key-encryption key that the deployment holds or that wraps something. Raises KeyringError."""
-    source = sources.load_source()
-    wraps = _wraps()
-    try:
-        ring = sources.keyring()
-    except KeyringError:
-        ring = Keyring("", {})  # a deployment with a key service needs none
+    source, ring, wraps = sources.load_source(), _ring(), _wraps()
     checks = {key_id: check_value(key) for key_id, key in ring.keys.items()}
-    ids = sorted({source.primary_id, *checks, *wraps})
     return [
-        Kek(key_id, checks.get(key_id, ""), key_id == source.primary_id, source.holds(key_id), wraps[key_id])
-        for key_id in ids
+        Kek(
+            key_id,
+            checks.get(key_id, ""),
+            key_id == source.primary_id,
+            source.holds(key_id),
+            wraps[key_id],
+            wrong=ring.holds(key_id) and not _opens_one(ring, key_id),
+        )
+        for key_id in sorted({source.primary_id, *checks, *wraps})
     ]
+
+
+def needed_keks() -> list[Kek]:
+    """Return what the database needs, for when no keyring says what there is."""
+    return [Kek(kek_id, "", primary=False, known=False, wraps=count) for kek_id, count in sorted(_wraps().items())]
+
+
+def _ring() -> Keyring:
+    try:
+        return sources.keyring()
+    except KeyringError:
+        return Keyring("", {})  # a deployment with a key service needs none
 
 
 def _wraps() -> Counter[str]:
@@ -95,21 +118,30 @@ def wrapped_under(kek_id: str) -> int:
     return _wraps()[kek_id]
 
 
-def unopened() -> dict[str, int]:
-    """Return how many keys wait under each KEK that is not here, or is another one of that name; none is good.
+def unopened() -> list[Unopened]:
+    """Return what the deployment's keys do not open; none is good.
 
     One key of each KEK is opened with the keyring; a key service is not asked. Raises KeyringError.
     """
-    source = sources.load_source()
-    try:
-        ring = sources.keyring()
-    except KeyringError:
-        ring = Keyring("", {})  # a deployment with a key service needs none
-    return {
-        kek_id: count
-        for kek_id, count in sorted(_wraps().items())
-        if not source.holds(kek_id) or (ring.holds(kek_id) and not _opens_one(ring, kek_id))
-    }
+    return _unopened(sources.load_source(), _ring())
+
+
+def unopened_by(ring: Keyring) -> tuple[list[Unopened], int]:
+    """Return what would not open with `ring` as the keyring, and how many keys it would open. Raises KeyringError."""
+    service = sources.vault()
+    lost = _unopened(ring if service is None else Chain((ring, service)), ring)
+    held = {kek_id: count for kek_id, count in _wraps().items() if ring.holds(kek_id)}
+    return lost, sum(held.values()) - sum(kek.count for kek in lost if kek.wrong)
+
+
+def _unopened(source: KeySource, ring: Keyring) -> list[Unopened]:
+    found = []
+    for kek_id, count in sorted(_wraps().items()):
+        if not source.holds(kek_id):
+            found.append(Unopened(kek_id, count, wrong=False))
+        elif ring.holds(kek_id) and not _opens_one(ring, kek_id):
+            found.append(Unopened(kek_id, count, wrong=True))
+    return found
 
 
 def _opens_one(ring: Keyring, kek_id: str) -> bool:

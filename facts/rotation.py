@@ -8,7 +8,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum
 from typing import Final
 
@@ -69,23 +69,39 @@ def by_version(organization_id: uuid.UUID) -> dict[int, int]:
     return dict(rows.order_by("dek_version"))
 
 
-def to_move(organization_ids: Iterable[uuid.UUID], *, new_key: NewKey = NewKey.UNLESS_UNFINISHED) -> int:
+def in_grace(organization_ids: Iterable[uuid.UUID], *, grace: float) -> set[uuid.UUID]:
+    """Return the organizations whose newest data key was rotated in less than `grace` seconds ago."""
+    young = OrganizationKey.objects.filter(organization__in=list(organization_ids), purpose="dek", state="active")
+    young = young.filter(version__gt=1, created_at__gt=timezone.now() - timedelta(seconds=grace))
+    return set(young.values_list("organization", flat=True))
+
+
+def to_move(
+    organization_ids: Iterable[uuid.UUID], *, grace: float = 0, new_key: NewKey = NewKey.UNLESS_UNFINISHED
+) -> int:
     """Return how many records a rotation will seal anew, as far as can be known before."""
     left, whole = stale(organization_ids), set(organization_ids)
     if new_key is NewKey.NEVER:
         return left.count()
     counts = dict(left.values_list("organization").annotate(Count("pk")).order_by())
     if new_key is NewKey.UNLESS_UNFINISHED:
-        whole -= set(counts)
+        whole -= set(counts) | in_grace(whole, grace=grace)
     unfinished: int = sum(count for organization_id, count in counts.items() if organization_id not in whole)
     return unfinished + Fact.objects.filter(organization__in=whole).count()
 
 
-def begin(organization_id: uuid.UUID, new_key: NewKey) -> OrganizationKey:
-    """Return the data key to move to, new or, where an earlier rotation goes on, its own. Raises KeyUnavailable."""
+def begin(organization_id: uuid.UUID, new_key: NewKey, *, grace: float = 0) -> OrganizationKey:
+    """Return the data key to move to, new or, where an earlier rotation goes on, its own. Raises KeyUnavailable.
+
+    A rotation goes on while a record is left under an older key, and until others may no longer write under one.
+    """
     active = active_dek(organization_id)
-    if new_key is NewKey.NEVER or (new_key is NewKey.UNLESS_UNFINISHED and stale([organization_id]).exists()):
+    if new_key is NewKey.NEVER:
         return active
+    if new_key is NewKey.UNLESS_UNFINISHED:
+        one = [organization_id]
+        if stale(one).exists() or in_grace(one, grace=grace):
+            return active
     return new_dek(organization_id, after=active.version)
 
 
@@ -106,7 +122,7 @@ def rotate(
     unavailable = Counter[str]()
     for organization_id in organization_ids:
         try:
-            active = begin(organization_id, new_key)
+            active = begin(organization_id, new_key, grace=grace)
         except KeyUnavailable as error:
             unavailable[error.code] += 1
             continue

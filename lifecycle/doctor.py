@@ -5,8 +5,9 @@ from datetime import timedelta
 
 from django.utils import timezone
 
+from encryption.apps import check_keyring
 from extraction.models import Run
-from lifecycle import fact_checks, health, key_checks
+from lifecycle import fact_checks, health, key_checks, ledger_checks, retention_checks, schema_checks
 from lifecycle.models import PendingWipe
 
 STUCK_AFTER = timedelta(hours=1)
@@ -15,13 +16,20 @@ STUCK_AFTER = timedelta(hours=1)
 def findings() -> Iterator[tuple[str, list[str]]]:
     """Yield each check's name and what is wrong; an empty list is good. Without a database there is only the first."""
     parts = health.checks()
+    said = {"keyring": "; ".join(error.msg for error in check_keyring())} if parts["keyring"] != "ok" else {}
     yield (
         "deployment",
-        [f"{part}: {state}" for part, state in parts.items() if state not in ("ok", "unknown") and part != "worker"],
+        [
+            f"{part}: {said.get(part) or state}"
+            for part, state in parts.items()
+            if state not in ("ok", "unknown") and part != "worker"
+        ],
     )
     if not parts["database"] == parts["migrations"] == "ok":
         return
     checks: dict[str, Callable[[], list[str]]] = {
+        "constraints": schema_checks.constraints,
+        "values": fact_checks.values,
         "cap": fact_checks.cap,
         "uniqueness": fact_checks.uniqueness,
         "decryptability": fact_checks.decryptability,
@@ -33,6 +41,8 @@ def findings() -> Iterator[tuple[str, list[str]]]:
         "orphans": fact_checks.orphans,
         "data keys": key_checks.data_keys,
         "wrapped keys": key_checks.wrapped_keys,
+        "ledger": lambda: [*ledger_checks.unwritable(), *ledger_checks.lost()],
+        "retention": retention_checks.retention,
         "backlog": _backlog,
     }
     for name, check in checks.items():

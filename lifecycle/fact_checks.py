@@ -3,10 +3,16 @@
 Most are constraints of the database as well; they are asked again because a restore or a hand may have been at work.
 """
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Final
+
+from django.db.models import Count, Exists, F, Model, OuterRef, Q, QuerySet
 from django.db.models.lookups import GreaterThan
 from django.utils import timezone
 
+from accounts.models import Organization, User
+from agents.models import Agent
 from consent.models import Consent
 from facts.inspection import inspect_records
 from facts.models import LIFETIME, Fact
@@ -14,10 +20,22 @@ from facts.sealing import content_hash, key_hash
 from facts.services import MAX_LIVE
 
 MAX_SOURCES = 5
+CLOCKS_DIFFER = timedelta(minutes=5)  # between the machines that write and the one that looks
+SUBJECTS: Final[Mapping[str, type[Model]]] = {"user": User, "agent": Agent, "organization": Organization}
 
 
 def _named(rows: QuerySet[Fact], what: str) -> list[str]:
     return [f"fact {fact_id}: {what}" for fact_id in rows.order_by("pk").values_list("pk", flat=True)]
+
+
+def values() -> list[str]:
+    """Status, type and confidence are among those there are, and nothing was written in the future."""
+    return [
+        *_named(Fact.objects.exclude(status__in=Fact.Status.values), "has no status that there is"),
+        *_named(Fact.objects.exclude(memory_type__in=Fact.Type.values), "has no type that there is"),
+        *_named(Fact.objects.exclude(confidence__gte=0, confidence__lte=1), "has a confidence outside of 0 to 1"),
+        *_named(Fact.objects.filter(created_at__gt=timezone.now() + CLOCKS_DIFFER), "was written in the future"),
+    ]
 
 
 def cap() -> list[str]:
@@ -108,6 +126,9 @@ def consent() -> list[str]:
 def orphans() -> list[str]:
     """No fact of a subject that is gone, which would be a wipe that did not finish, or of an agent elsewhere."""
     found = []
+    for subject, model in SUBJECTS.items():
+        if gone := Fact.objects.filter(~Exists(model._default_manager.filter(pk=OuterRef(f"{subject}_id")))).count():
+            found.append(f"{gone} facts of {subject}s that are not in the database")
     for subject in ("user", "agent", "organization"):
         left = Fact.objects.filter(**{f"{subject}__deleted_at__isnull": False})
         live = left.live().count()

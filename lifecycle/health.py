@@ -32,7 +32,7 @@ def checks() -> dict[str, str]:
             # Without its tables nothing below can be asked.
             return found | {"migrations": "not applied: run manage.py migrate", "worker": "unknown"}
         if found["keyring"] == "ok" and (lost := unopened()):
-            count, ids = sum(lost.values()), ", ".join(lost)
+            count, ids = sum(kek.count for kek in lost), ", ".join(kek.kek_id for kek in lost)
             found["keyring"] = f"does not open {count} wrapped keys, which need {ids}: put the right one back"
         beat = Heartbeat.objects.filter(name=BEAT).first()
         if beat is None or timezone.now() - beat.at > WORKER_SILENT_AFTER:

@@ -1,6 +1,7 @@
 """Starts and ends the web server and the worker of a local deployment; must not know what they serve."""
 
 import contextlib
+import json
 import os
 import signal
 import socket
@@ -9,7 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
@@ -107,8 +108,13 @@ def start_web(logs: Path, *, port: int, instance: str) -> Running:
     return _start("web", command, logs=logs, environment=environment)
 
 
-def wait_until_answers(url: str, running: Running, *, instance: str = "", seconds: float = 30.0) -> None:
-    """Return when `url` answers 200. Raises StartFailed, also when it is not the `instance` that we started."""
+def wait_until_answers(
+    url: str, running: Running, *, instance: str = "", without: Collection[str] = (), seconds: float = 30.0
+) -> None:
+    """Return when `url` answers 200, or when nothing is wrong but the parts named in `without`.
+
+    Raises StartFailed, also when it is not the `instance` that we started.
+    """
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and not running.ended():
         try:
@@ -117,9 +123,23 @@ def wait_until_answers(url: str, running: Running, *, instance: str = "", second
                     if instance.encode() not in answer.read(1000):
                         raise StartFailed(f"Another server answers at {url}; choose another port with --port.")
                     return
-        except (urllib.error.URLError, OSError):
+        except urllib.error.HTTPError as refused:
+            with refused:
+                if without and _wrong_parts(refused) <= {"status", *without}:
+                    return
+            time.sleep(0.1)
+        except OSError:
             time.sleep(0.1)
     raise StartFailed(f"The {running.name} process did not come up; its log is {running.log}.")
+
+
+def _wrong_parts(refused: urllib.error.HTTPError) -> set[str]:
+    """Return the parts that an answer of readiness does not call `ok`; one that cannot be read is wrong as a whole."""
+    try:
+        found = json.loads(refused.read(10_000))
+        return {part for part, state in found.items() if state != "ok"}
+    except (ValueError, AttributeError):
+        return {"answer"}
 
 
 def end(running: Running) -> None:

@@ -11,7 +11,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 
 from accounts.models import Organization
-from encryption import apps
+from encryption import apps, rotation
 from encryption.apps import check_keyring
 from encryption.keyfile import write_private
 from encryption.keys import new_keyring_json
@@ -57,7 +57,13 @@ def test_another_kek_of_the_same_name_is_an_error(organization: Organization, ri
     kek_id = json.loads(ring_file.read_text())["primary"]
     other = json.loads(new_keyring_json())
     write_private(ring_file, json.dumps({"primary": kek_id, "keys": {kek_id: other["keys"][other["primary"]]}}))
-    assert ids() == ["encryption.E_UNKNOWN_KEK"]
+    (error,) = check_keyring()
+    assert (error.id, error.msg.startswith(f"Another key stands in the keyring under the id {kek_id}")) == (
+        "encryption.E_WRONG_KEK",
+        True,
+    )
+    (kek,) = rotation.keks()
+    assert (kek.known, kek.wrong, kek.wraps) == (True, True, 2)
 
 
 @pytest.mark.django_db
@@ -66,6 +72,13 @@ def test_readiness_reports_a_keyring_that_opens_nothing(organization: Organizati
     assert health.checks()["keyring"] == "ok"
     write_private(ring_file, new_keyring_json())
     assert health.checks()["keyring"].startswith("does not open 2 wrapped keys")
+
+
+@pytest.mark.django_db
+def test_a_deeply_nested_keyring_is_malformed_and_no_fault_of_ours(ring_file: Path) -> None:
+    write_private(ring_file, "[" * 200_000)
+    assert ids() == ["encryption.E_MALFORMED"]
+    assert health.checks()["keyring"] == "malformed"
 
 
 @pytest.mark.django_db
@@ -94,5 +107,5 @@ def test_the_check_needs_no_database(ring_file: Path, monkeypatch: pytest.Monkey
         raise DatabaseError
 
     monkeypatch.setattr(OrganizationKey.objects, "exclude", lambda **_: unreachable())
-    assert apps._unopened() == {}
+    assert apps.unless_silent(rotation.unopened) == []
     assert ids() == []

@@ -157,6 +157,25 @@ def test_a_replay_says_what_it_cannot_apply(ledger_file: Path, organization: Org
     assert set(OrganizationKey.objects.values_list("state", flat=True)) == {"destroyed"}
 
 
+DEEP = b"[" * 200_000
+LATE = b'{"id":"%s","kind":"memory","subjects":{"user":"%s"},"at":"9999-12-31T23:59:59-23:59"}'
+EARLY = b'{"id":"%s","kind":"memory","subjects":{"user":"%s"},"at":"0001-01-01T00:00:00+23:59"}'
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("line", [DEEP, LATE, EARLY], ids=["deep", "late", "early"])
+def test_a_line_that_no_machine_wrote_keeps_no_other_from_its_erasure(
+    ledger_file: Path, organization: Organization, line: bytes
+) -> None:
+    ensure_organization_keys(organization.pk)
+    ledger.append(ledger_file, "organization_keys", NOW, organization=organization.pk)
+    ids = (str(uuid.uuid4()).encode(), str(uuid.uuid4()).encode())
+    ledger_file.write_bytes((line % ids if b"%s" in line else line) + b"\n" + ledger_file.read_bytes())
+    with pytest.raises(CommandError, match="lines that cannot be read: 1"):
+        replay()
+    assert set(OrganizationKey.objects.values_list("state", flat=True)) == {"destroyed"}
+
+
 @pytest.mark.django_db
 def test_a_replay_without_a_ledger_is_an_error_and_another_file_can_be_named(
     ledger_file: Path, tmp_path: Path, organization: Organization

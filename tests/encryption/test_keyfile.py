@@ -65,7 +65,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_draft(ring_file: Path, monkey
         raise OSError("disk full")
 
     monkeypatch.setattr("os.fsync", disk_full)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(keyfile.KeyfileError, match="cannot be written"):
         keyfile.write_private(ring_file, "{}")
     assert ring_file.read_text() == before
     assert [path.name for path in ring_file.parent.iterdir()] == ["keyring.json"]

@@ -1,6 +1,9 @@
 """Organization keys wrapped by Vault: what is asked, what every refusal means, and that a turn asks only on a miss."""
 
+import contextlib
+import socket
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -134,6 +137,47 @@ def test_nobody_there_a_silent_server_and_an_unknown_certificate_have_codes(
     vault.delay.set()
 
 
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"address": "https://127.0.0.1:99999"}, "kms_unreachable"),
+        ({"address": "https://[::1"}, "kms_unreachable"),
+        ({"address": "https://a..b"}, "kms_unreachable"),
+        ({"namespace": "a\nb"}, "kms_unreachable"),
+        ({"token": "a\nb"}, "kms_token"),
+        ({"token": "tok\u00e9n"}, "kms_token"),
+    ],
+)
+def test_settings_that_nobody_checked_are_a_code(source: VaultTransit, change: dict[str, str], code: str) -> None:
+    with pytest.raises(KmsError, match=code):
+        replace(source, **change).wrap(KEY, b"place")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("sent_at_once", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9000\r\n\r\n"])
+def test_an_answer_that_trickles_in_ends_with_the_whole_call_s_time(sent_at_once: bytes) -> None:
+    """Neither in the head nor in the body does each new byte buy another wait."""
+    done = threading.Event()
+
+    def trickle(server: socket.socket) -> None:
+        client, _address = server.accept()
+        with client, contextlib.suppress(OSError):
+            client.recv(9000)
+            client.sendall(sent_at_once)
+            while not done.wait(0.02):
+                client.sendall(b"H")
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=trickle, args=[server])
+        thread.start()
+        source = VaultTransit(f"http://127.0.0.1:{server.getsockname()[1]}", "memory", token=TOKEN, deadline=0.2)
+        began = time.monotonic()
+        with pytest.raises(KmsError, match="kms_unreachable"):
+            source.wrap(KEY, b"place")
+        assert time.monotonic() - began < 2
+        done.set()
+        thread.join()
+
+
 def test_a_token_file_is_read_each_time_and_a_namespace_is_sent(
     vault: FakeVault, source: VaultTransit, tmp_path: Path
 ) -> None:
@@ -164,6 +208,13 @@ def test_a_token_file_is_read_each_time_and_a_namespace_is_sent(
         ({"mount": "../sys"}, "VAULT_MOUNT"),
         ({"mount": ""}, "VAULT_MOUNT"),
         ({"token": ""}, "TOKEN"),
+        ({"token": "a\nb"}, "TOKEN"),
+        ({"token": "tok\u00e9n"}, "TOKEN"),
+        ({"namespace": "a\r\nb"}, "NAMESPACE"),
+        ({"address": "https://127.0.0.1:99999"}, "port"),
+        ({"address": "https://127.0.0.1:eighty"}, "port"),
+        ({"address": "https://127.0.0.1:0"}, "port"),
+        ({"address": "https://[::1"}, "host"),
     ],
 )
 def test_settings_that_cannot_be_right_are_refused_before_anything_is_asked(change: dict[str, str], said: str) -> None:

@@ -108,6 +108,31 @@ def test_a_rotation_that_was_killed_goes_on_under_the_same_key(
     assert rotation.by_version(consented.organization_id) == {3: 25}
 
 
+def test_a_rotation_that_was_killed_while_it_waited_goes_on_under_the_same_key(consented: Scope) -> None:
+    """With nothing left, it is the age of the newest key that tells an unfinished rotation from an ended one."""
+    make_fact(consented)
+    scope_ids = [consented.organization_id]
+
+    def killed(_: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        rotation.rotate(scope_ids, grace=65, sleep=killed)
+    assert rotation.to_move(scope_ids, grace=65) == 0
+    waited: list[float] = []
+    rotation.rotate(scope_ids, grace=65, sleep=waited.append)
+    assert 55 < waited[0] <= 65
+    assert rotation.by_version(consented.organization_id) == {2: 1}
+    OrganizationKey.objects.update(created_at=timezone.now() - timedelta(seconds=66))
+    assert rotation.rotate(scope_ids, grace=65, sleep=waited.append).done == 1  # an ended one is followed by a new one
+    assert rotation.by_version(consented.organization_id) == {3: 1}
+
+
+def test_the_first_data_key_of_an_organization_is_no_rotation(consented: Scope) -> None:
+    make_fact(consented)
+    assert rotation.rotate([consented.organization_id], grace=65, sleep=lambda _: None).done == 1
+
+
 def test_what_others_write_under_the_former_key_is_moved_after_the_grace_time(consented: Scope) -> None:
     """The first version is still kept by a process that writes while the rotation waits."""
     make_fact(consented)

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from consent.scope import Scope
 from encryption import envelope, keyfile, rotation, services
-from encryption.keys import Keyring, load_keyring, new_keyring_json
+from encryption.keys import Keyring, keyring_json, load_keyring, new_keyring_json, parse_keyring
 from encryption.models import OrganizationKey
 from encryption.services import forget_keys
 from facts.models import Fact
@@ -211,6 +211,51 @@ def test_a_different_keyring_is_replaced_only_when_told_and_then_kept(
     assert ring(Path(kept[1])) == other
 
 
+def test_a_keyring_that_opens_none_of_the_stored_keys_is_put_in_only_by_force(
+    keys: Keys, ring_file: Path, consented: Scope, tmp_path: Path
+) -> None:
+    make_fact(consented)
+    good = ring(ring_file)
+    foreign = tmp_path / "foreign.json"
+    foreign.write_text(keyfile.sealed_backup(parse_keyring(new_keyring_json()), PASSPHRASE))
+    call = ("import", foreign, "--replace", "--passphrase-env", "BACKUP_PASSPHRASE")
+    with pytest.raises(CommandError, match=f"does not open 2 wrapped keys, which need {good.primary_id}, and"):
+        keys(*call)
+    assert ring(ring_file) == good
+    assert "kept as" in keys(*call, "--force")
+    assert read(consented) == [""]
+
+
+def test_a_keyring_that_opens_a_part_is_put_in_with_a_warning(
+    keys: Keys, ring_file: Path, consented: Scope, tmp_path: Path
+) -> None:
+    make_fact(consented)
+    backup = tmp_path / "backup.json"
+    keys("export", backup, "--passphrase-env", "BACKUP_PASSPHRASE")
+    OrganizationKey.objects.filter(purpose="hash").update(kek_id="lost")
+    ring_file.unlink()
+    call_command(
+        "memory_keys", "import", str(backup), "--passphrase-env", "BACKUP_PASSPHRASE", stderr=(said := StringIO())
+    )
+    assert "WARNING: This keyring does not open 1 wrapped keys, which need lost." in said.getvalue()
+
+
+def test_status_shows_another_key_of_the_same_name_and_what_a_missing_keyring_must_hold(
+    keys: Keys, ring_file: Path, consented: Scope
+) -> None:
+    make_fact(consented)
+    kek_id = ring(ring_file).primary_id
+    other = parse_keyring(new_keyring_json())
+    keyfile.write_private(ring_file, keyring_json(Keyring(kek_id, {kek_id: other.keys[other.primary_id]})))
+    assert "primary, ANOTHER KEY UNDER THIS ID: opens none of them, wraps 2 keys" in keys("status")
+    ring_file.unlink()
+    out = StringIO()
+    with pytest.raises(CommandError, match="is missing"):
+        call_command("memory_keys", "status", stdout=out)
+    assert f"KEK {kek_id}: MISSING, wraps 2 keys" in out.getvalue()
+    assert "data key 1: active, 1 records" in out.getvalue()
+
+
 def test_a_backup_is_never_written_over_a_file(keys: Keys, tmp_path: Path) -> None:
     backup = tmp_path / "backup.json"
     backup.write_text("mine")
@@ -220,6 +265,40 @@ def test_a_backup_is_never_written_over_a_file(keys: Keys, tmp_path: Path) -> No
     for file in (tmp_path / "none", tmp_path):
         with pytest.raises(CommandError, match="cannot be read"):
             keys("import", file, "--passphrase-env", "BACKUP_PASSPHRASE")
+
+
+def test_files_and_passphrases_that_cannot_be_used_are_a_sentence(
+    keys: Keys, ring_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = ring(ring_file)
+    with pytest.raises(CommandError, match=f"There is no folder {tmp_path / 'none'}"):
+        keys("export", tmp_path / "none" / "backup", "--passphrase-env", "BACKUP_PASSPHRASE")
+    with pytest.raises(CommandError, match="cannot be written"):
+        keys("export", tmp_path / ("x" * 300), "--passphrase-env", "BACKUP_PASSPHRASE")
+    deep = tmp_path / "deep.json"
+    deep.write_text("[" * 200_000)
+    with pytest.raises(CommandError, match="no backup of a keyring"):
+        keys("import", deep, "--passphrase-env", "BACKUP_PASSPHRASE")
+    backup = tmp_path / "backup"
+    keys("export", backup, "--passphrase-env", "BACKUP_PASSPHRASE")
+    monkeypatch.setitem(os.environ, "BACKUP_PASSPHRASE", "caf\udce9 " * 3)  # Latin-1 bytes in the environment
+    for arguments in (("export", tmp_path / "other"), ("import", backup)):
+        with pytest.raises(CommandError, match="not UTF-8"):
+            keys(*arguments, "--passphrase-env", "BACKUP_PASSPHRASE")
+
+    def latin(_: str) -> str:
+        return b"caf\xe9".decode()
+
+    monkeypatch.setattr("getpass.getpass", latin)
+    with pytest.raises(CommandError, match="not UTF-8"):
+        keys("import", backup)
+    assert ring(ring_file) == before
+
+
+def test_a_keyring_whose_folder_is_gone_is_a_sentence(keys: Keys, settings: Any, tmp_path: Path) -> None:
+    settings.KEYRING_FILE = tmp_path / "gone" / "keyring.json"
+    with pytest.raises(CommandError, match="folder"):
+        keys("add-kek")
 
 
 def test_the_passphrase_comes_from_a_prompt_or_a_variable_and_never_from_the_arguments(

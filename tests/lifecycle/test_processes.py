@@ -34,13 +34,19 @@ def test_a_port_that_shares_itself_is_in_use_nevertheless(tmp_path: Path) -> Non
             start_web(tmp_path, port=port, instance="ours")
 
 
+NOT_READY = b'{"status": "not ready", "database": "ok", "keyring": "missing", "worker": "ok"}'
+
+
 class Alive(http.server.BaseHTTPRequestHandler):
     """Another server that is alive."""
 
     def do_GET(self) -> None:
-        self.send_response(200)
+        status, body = (
+            (503, NOT_READY) if self.path == "/readyz" else (200, b'{"status": "alive", "instance": "theirs"}')
+        )
+        self.send_response(status)
         self.end_headers()
-        self.wfile.write(b'{"status": "alive", "instance": "theirs"}')
+        self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
         pass
@@ -62,4 +68,15 @@ def test_an_answer_counts_only_from_the_instance_that_was_started(other_server: 
         wait_until_answers(other_server, running, instance="theirs")
         with pytest.raises(StartFailed, match="Another server answers"):
             wait_until_answers(other_server, running, instance="ours")
+        process.kill()
+
+
+def test_readiness_is_awaited_without_the_parts_that_cannot_come(other_server: str, tmp_path: Path) -> None:
+    url = other_server.replace("healthz", "readyz")
+    with Popen([sys.executable, "-c", "input()"], stdin=-1) as process:
+        running = Running("worker", process, tmp_path / "worker.log")
+        wait_until_answers(url, running, without=["keyring"])
+        for missed in ([], ["worker"]):
+            with pytest.raises(StartFailed, match="did not come up"):
+                wait_until_answers(url, running, without=missed, seconds=0.1)
         process.kill()

@@ -8,7 +8,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -80,7 +81,13 @@ def first_start(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, "subpro
 @pytest.fixture(scope="module")
 def product(first_start: tuple[Path, "subprocess.CompletedProcess[str]"]) -> Iterator[Product]:
     """A second start, in the foreground, on the same data folder."""
-    data_dir, _done = first_start
+    with started(first_start[0]) as running:
+        yield running
+
+
+@contextmanager
+def started(data_dir: Path) -> Iterator[Product]:
+    """A quickstart in the foreground, for as long as the block."""
     process = subprocess.Popen(
         [*MANAGE, "quickstart", "--port", "0"],
         env=environment(data_dir),
@@ -90,11 +97,13 @@ def product(first_start: tuple[Path, "subprocess.CompletedProcess[str]"]) -> Ite
     )
     assert process.stdout is not None
     printed = read_until(process.stdout, "Running.")
-    found = re.search(r"Web: (\S+)/", printed)
-    assert found, printed
-    running = Product(data_dir, printed, found[1], process)
-    yield running
-    running.stop()
+    running = Product(data_dir, printed, "", process)
+    try:
+        found = re.search(r"Web: (\S+)/", printed)
+        assert found, printed
+        yield replace(running, url=found[1])
+    finally:
+        running.stop()
 
 
 def read_until(stream: IO[str], word: str) -> str:
@@ -298,3 +307,28 @@ def dump_database(data_dir: Path) -> bytes:
             check=True,
         )
     return done.stdout
+
+
+def test_without_its_keyring_a_start_says_so_and_members_still_delete_and_withdraw(
+    first_start: tuple[Path, "subprocess.CompletedProcess[str]"], product: Product
+) -> None:
+    product.stop()
+    (product.data_dir / "keyring.json").unlink()
+    with started(product.data_dir) as running:
+        assert "WARNING: The keyring" in running.printed
+        parts = httpx2.get(f"{running.url}/readyz").json()
+        assert (parts["keyring"], parts["database"], parts["worker"]) == ("missing", "ok", "ok")
+        delete_and_withdraw(sign_in(running, "ana@acme.example"))
+        assert "Wipes pending: 0." in running.manage("retention")
+
+
+def delete_and_withdraw(ana: httpx2.Client) -> None:
+    tab = ana.get("/agents/acme/guide/memory/")
+    links = set(re.findall(r'href="(/agents/acme/guide/memory/[0-9a-f-]{36}/delete/)"', tab.text))
+    form = ana.get(links.pop())
+    assert ana.post(form.url, data=csrf(form)).status_code == 200
+    after = ana.get("/agents/acme/guide/memory/")
+    assert len(set(re.findall(r"[0-9a-f-]{36}/delete/", after.text))) == len(links)
+    assert "/agents/acme/guide/memory/grant/" not in after.text
+    withdrawn = ana.post("/agents/acme/guide/memory/withdraw/", data=csrf(after))
+    assert "/agents/acme/guide/memory/grant/" in withdrawn.text

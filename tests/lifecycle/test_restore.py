@@ -1,5 +1,6 @@
 """The backup recipe of docs/keys.md with the real programs: what was erased stays erased after a restore."""
 
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from encryption.erasure import destroy_organization_keys
 from encryption.models import OrganizationKey
 from encryption.services import forget_keys
 from facts.services import list_facts
+from lifecycle import local
 from lifecycle.postgres_binaries import programs
 from tests.factories import grant, make_agent, make_fact, make_member, make_organization
 from tests.facts.test_races import address, outside, scratch
@@ -60,6 +62,18 @@ def test_the_recipe_names_the_table_of_the_keys_and_no_other_table_holds_them() 
     with connection.cursor() as cursor:
         cursor.execute("SELECT table_name FROM information_schema.columns WHERE column_name = 'wrapped'")
         assert cursor.fetchall() == [(KEY_TABLE,)]
+
+
+def test_the_recipe_finds_the_programs_and_the_address_of_the_embedded_database(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    recipe = (Path(__file__).parents[2] / "docs" / "keys.md").read_text()
+    for code in re.findall(r"uv run python -c '(.+)'", recipe):
+        exec(compile(code, "docs/keys.md", "exec"))
+    folder, url = capsys.readouterr().out.splitlines()
+    assert (Path(folder) / "pg_dump").exists()
+    assert (Path(folder) / "psql").exists()
+    assert url == local.dsn(local.data_dir())
 
 
 @pytest.mark.processes

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError, InterfaceError
 from django.utils import timezone
 from tqdm import tqdm
 
 from accounts.models import Organization
 from encryption import keyfile, rotation, sources
-from encryption.keys import KeyringError
+from encryption.keys import Keyring, KeyringError
 from encryption.models import OrganizationKey, Secret
 from encryption.services import KeyUnavailable
 from facts import rotation as facts_rotation
@@ -51,6 +52,7 @@ class Command(BaseCommand):
         export = add("export", "Write the keyring to a file that only a passphrase opens.")
         restore = add("import", "Put a keyring back from such a file.")
         restore.add_argument("--replace", action="store_true", help="also when a different keyring is there")
+        restore.add_argument("--force", action="store_true", help="also when it opens none of the stored keys")
         for one in (export, restore):
             one.add_argument("file", type=Path)
             one.add_argument("--passphrase-env", metavar="NAME", help="read it from this variable, not from a prompt")
@@ -65,11 +67,17 @@ class Command(BaseCommand):
             raise CommandError(f"Organization {error.organization_id}: {error.code} {error.kek_id}".strip()) from None
 
     def _status(self, options: dict[str, Any]) -> None:
-        for kek in rotation.keks():
+        problem: KeyringError | None = None
+        try:
+            keks = rotation.keks()
+        except KeyringError as error:  # what the database needs is all the more worth knowing
+            keks, problem = rotation.needed_keks(), error
+        for kek in keks:
             marks = [
                 kek.check and f"check {kek.check}",
                 "primary" if kek.primary else "",
                 "" if kek.known else "MISSING",
+                "ANOTHER KEY UNDER THIS ID: opens none of them" if kek.wrong else "",
             ]
             self.stdout.write(f"KEK {kek.id}: {', '.join([*filter(None, marks), f'wraps {kek.wraps} keys'])}")
         records: dict[Any, dict[int, int]] = {}
@@ -85,6 +93,8 @@ class Command(BaseCommand):
             )
         left = facts_rotation.stale(records).count()
         self.stdout.write(f"Records under old data keys: {left}.")
+        if problem is not None:
+            raise problem
 
     def _add_kek(self, options: dict[str, Any]) -> None:
         self.stdout.write(keyfile.add_kek(sources.editable_keyring_file()))
@@ -116,7 +126,7 @@ class Command(BaseCommand):
         ids = facts_rotation.with_active_keys(list(named) if slug else None)
         if slug and not ids:
             raise CommandError(f"There is no organization {slug} with a data key.")
-        total = facts_rotation.to_move(ids, new_key=new_key)
+        total = facts_rotation.to_move(ids, grace=options["grace"], new_key=new_key)
         with tqdm(total=total, desc="Records", unit="record", disable=None) as bar:
             outcome = facts_rotation.rotate(ids, grace=options["grace"], new_key=new_key, step=bar.update)
         left = facts_rotation.stale(ids).count()
@@ -152,11 +162,14 @@ class Command(BaseCommand):
         self._fail(failed, 0)
 
     def _export(self, options: dict[str, Any]) -> None:
-        text = keyfile.sealed_backup(sources.keyring(), self._passphrase(options, twice=True))
-        if options["file"].exists():
-            raise CommandError(f"{options['file']} exists; name a new file.")
-        keyfile.write_private(options["file"], text)
-        self.stdout.write(f"Wrote {options['file']}. Keep it, and the passphrase, apart from the database's backups.")
+        ring, file = sources.keyring(), options["file"]
+        if os.path.lexists(file):
+            raise CommandError(f"{file} exists; name a new file.")
+        if not file.absolute().parent.is_dir():
+            raise CommandError(f"There is no folder {file.absolute().parent}; make it, or name another file.")
+        text = keyfile.sealed_backup(ring, self._passphrase(options, twice=True))
+        keyfile.write_private(file, text)
+        self.stdout.write(f"Wrote {file}. Keep it, and the passphrase, apart from the database's backups.")
 
     def _import(self, options: dict[str, Any]) -> None:
         file = sources.editable_keyring_file()
@@ -165,10 +178,26 @@ class Command(BaseCommand):
         except (OSError, UnicodeDecodeError) as error:
             raise CommandError(f"{options['file']} cannot be read ({type(error).__name__}).") from None
         ring = keyfile.open_backup(text, self._passphrase(options, twice=False))
+        self._judge(ring, force=options["force"])
         kept = keyfile.install(file, ring, replace_other=options["replace"])
         self.stdout.write(f"{file} holds {', '.join(sorted(ring.keys))}; {ring.primary_id} is primary.")
         if kept:
             self.stdout.write(f"The former keyring is kept as {kept}.")
+
+    def _judge(self, ring: Keyring, *, force: bool) -> None:
+        """Refuse a keyring that opens nothing of what is stored; say so when it opens a part, or nobody can tell."""
+        try:
+            lost, opens = rotation.unopened_by(ring)
+        except (DatabaseError, InterfaceError):
+            self.stderr.write("The database cannot be asked whether this keyring opens its keys.")
+            return
+        if not lost:
+            return
+        count, ids = sum(kek.count for kek in lost), ", ".join(kek.kek_id for kek in lost)
+        sentence = f"This keyring does not open {count} wrapped keys, which need {ids}"
+        if not opens and not force:
+            raise CommandError(f"{sentence}, and opens no other. Nothing was changed; --force puts it in all the same.")
+        self.stderr.write(f"WARNING: {sentence}.")
 
     def _passphrase(self, options: dict[str, Any], *, twice: bool) -> str:
         if name := options["passphrase_env"]:
@@ -176,8 +205,12 @@ class Command(BaseCommand):
             if not passphrase:
                 raise CommandError(f"{name} is not set.")
             return passphrase
-        passphrase = getpass.getpass("Passphrase: ")
-        if twice and getpass.getpass("The same again: ") != passphrase:
+        try:
+            passphrase = getpass.getpass("Passphrase: ")
+            again = getpass.getpass("The same again: ") if twice else passphrase
+        except UnicodeDecodeError:
+            raise CommandError("The passphrase is not UTF-8 text. Type it anew.") from None
+        if again != passphrase:
             raise CommandError("The two are different.")
         return passphrase
 

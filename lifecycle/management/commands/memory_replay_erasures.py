@@ -11,10 +11,12 @@ from tqdm import tqdm
 
 from encryption import ledger
 from lifecycle.erasures import replay_erasures
+from lifecycle.ledger_checks import unrecorded
 
 
 class Command(BaseCommand):
     help = "After a restore, and before anybody is let in: erase again what was erased since the backup."
+    requires_system_checks = ()  # needs no key: what was erased must go before the keyring is mended
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--ledger", type=Path, help="instead of MEMORYPROJECT_ERASURE_LEDGER")
@@ -27,8 +29,13 @@ class Command(BaseCommand):
         with tqdm(total=len(entries), desc="Erasures", unit="erasure", disable=None) as bar:
             done = replay_erasures(entries, now=timezone.now(), step=bar.update)
         self.stdout.write(f"Applied: {_counts(done.applied)}. Already gone: {_counts(done.already)}.")
+        missing = unrecorded(entries)
+        if missing:
+            self.stdout.write(f"Deletions on record in the database that this ledger does not have: {missing}.")
         if done.unknown or unreadable:
             raise CommandError(f"Not applied: {_counts(done.unknown)}; lines that cannot be read: {unreadable}.")
+        if missing and not entries:
+            raise CommandError("The ledger is empty, so nothing was applied. Put the right one back and run it again.")
 
 
 def _counts(counts: Counter[str]) -> str:

@@ -17,6 +17,7 @@ from tqdm import tqdm
 
 from consent.apps import check_kill_switch
 from consent.gate import kill_switch_on
+from encryption.apps import check_keyring
 from lifecycle import local, processes, quickstart
 from lifecycle.replay import Report
 from lifecycle.setup_file import Applied, BadSetup, apply_setup, read_setup
@@ -73,13 +74,17 @@ class Command(BaseCommand):
             else:
                 applied, demo = quickstart.apply_demo()
             key = quickstart.first_key(applied)
+        unusable = self._say_keyring()
         self._say("Starting worker and web")
         running.append(processes.start_worker(logs))
         instance = secrets.token_hex(16)
         running.append(processes.start_web(logs, port=port, instance=instance))
         processes.wait_until_answers(f"{url}/healthz", running[-1], instance=instance)
-        processes.wait_until_answers(f"{url}/readyz", running[0], seconds=60)
-        if kill_switch_on():
+        without = ["keyring"] if unusable else []
+        processes.wait_until_answers(f"{url}/readyz", running[0], without=without, seconds=60)
+        if unusable:
+            self._say("The demo conversation is left out: nothing can be remembered without the keyring.")
+        elif kill_switch_on():
             self._say("Memory is off (AGENT_MEMORY_KILL_SWITCH): nothing is remembered, no fact reaches a prompt.")
         elif demo is not None:
             self._print_demo(demo, self._replay(demo))
@@ -94,6 +99,18 @@ class Command(BaseCommand):
     def _say(self, sentence: str) -> None:
         self.stdout.write(sentence)
         self.stdout.flush()
+
+    def _say_keyring(self) -> bool:
+        """Say what is wrong with the keyring, and return whether anything is."""
+        wrong = check_keyring()
+        for error in wrong:
+            self._say(f"WARNING: {error.msg} {error.hint or ''}".rstrip())
+        if wrong:
+            self._say(
+                "WARNING: Until the keyring is put right, nothing that was remembered can be read, and nothing is "
+                "remembered. Members can delete facts and withdraw consent."
+            )
+        return bool(wrong)
 
     def _replay(self, demo: quickstart.Demo) -> Report:
         with (
