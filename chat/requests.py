@@ -12,6 +12,8 @@ from chat.services import Asked
 from screening.text import UnacceptableText, clean_text
 
 MAX_MESSAGES: Final = 2_000
+MAX_ID: Final = 200  # characters of a name that a connector uses, as the columns
+MAX_EMAIL: Final = 254
 MAX_MESSAGE: Final = 200_000  # characters of one message
 MAX_CHARACTERS: Final = 1_000_000  # of all messages; more than any model reads
 IDEMPOTENCY_KEY: Final = r"^[!-~]{1,255}$"  # ASCII without spaces: what every client and proxy leaves as it is

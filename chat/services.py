@@ -193,6 +193,8 @@ def start_turn(
 
 def _refuse(session: Session, turn: Turn, refused: Refused, *, now: datetime) -> Started:
     """End a turn whose message the guardrails block, with the refusal as its reply."""
+    turn.memory_state = NOT_ASKED.state
+    turn.save(update_fields=["memory_state"])
     started = Started(session, turn, NOT_ASKED, ChatRequest(session.agent.model, ()), refused=refused)
     end(started, Turn.Status.INPUT_BLOCKED, Completion(refused.text), clock=lambda: now, hits=refused.hits)
     return started

@@ -10,6 +10,8 @@ from chat.requests import (
     IDEMPOTENCY_KEY,
     IGNORED,
     MAX_BIASES,
+    MAX_EMAIL,
+    MAX_ID,
     MAX_MESSAGE,
     MAX_MESSAGES,
     MAX_STOPS,
@@ -18,6 +20,7 @@ from chat.requests import (
     WHOLE,
     WORDS,
 )
+from conversations.surfaces import TRIGGERED
 
 type Shape = dict[str, Any]
 
@@ -101,6 +104,19 @@ def _call() -> Shape:
 
 
 CALL: Final = _call()
+LINE: Final[Shape] = {**TEXT, "pattern": r"^[^\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029]*$"}
+TRIGGER_CALL: Final = _object(
+    {
+        "agent": {**LINE, "maxLength": MAX_ID, "description": "ORGANIZATION/AGENT."},
+        "text": {**CLEAN, "minLength": 1, "maxLength": MAX_MESSAGE},
+        "external_user": {**LINE, "minLength": 1, "maxLength": MAX_ID, "description": "The speaker's name there."},
+        "thread": _or_null({**LINE, "maxLength": MAX_ID, "description": "The same thread is the same session."}),
+        "email": _or_null({**LINE, "maxLength": MAX_EMAIL, "description": "Maps the speaker to a member."}),
+        "public": {"type": ["boolean", "null"], "description": "Whether everybody there can read the thread."},
+    },
+    required=("agent", "text", "external_user"),
+    additionalProperties=False,
+)
 CALL_HEADERS: Final = (
     OpenApiParameter(
         "Idempotency-Key",
@@ -139,6 +155,18 @@ COMPLETION: Final = _object(
     },
     additionalProperties=False,
 )
+TRIGGER_REPLY: Final = _object(
+    {
+        "session_id": {**TEXT, "format": "uuid"},
+        "turn_id": {**TEXT, "format": "uuid"},
+        "reply": TEXT,
+        "finish_reason": TEXT,
+        "memory": TEXT,
+        "mapped": {"type": "boolean", "description": "Whether the speaker is a member of the organization."},
+        "usage": _USAGE,
+    },
+    additionalProperties=False,
+)
 STREAM: Final[Shape] = {**TEXT, "description": "Events `data: {chat.completion.chunk}`, comments, `data: [DONE]`."}
 ERROR: Final = _object(
     {
@@ -162,6 +190,7 @@ def _ref(name: str) -> Shape:
 
 _EVERYWHERE: Final = {
     401: "No key, or one that is wrong, expired or revoked.",
+    403: "The key's scope is another: `chat`, or `triggers`.",
     429: "Too many requests; Retry-After says when to come back.",
     500: "A fault of the server; logged without any text.",
     503: "The database, or the model's provider, cannot be reached.",
@@ -197,6 +226,19 @@ CHAT: Final[Shape] = {
         },
     },
 }
+TRIGGER: Final[Shape] = {
+    "operation_id": "create_trigger_turn",
+    "summary": "One turn for somebody who speaks through a connector; memory never acts there.",
+    "parameters": [OpenApiParameter("surface", {"enum": list(TRIGGERED)}, OpenApiParameter.PATH)],
+    "request": {"application/json": _ref("TriggerRequest")},
+    "responses": {
+        (200, "application/json"): _ref("TriggerReply"),
+        **{
+            (code, "application/json"): OpenApiResponse(_ref("Error"), _OF_CHAT[code])
+            for code in (400, 404, 409, 413, 415, 502, 504)
+        },
+    },
+}
 SCHEMA: Final[Shape] = {
     "operation_id": "schema",
     "summary": "This description.",
@@ -206,7 +248,13 @@ SCHEMA: Final[Shape] = {
 
 def complete(result: Shape, **_more: Any) -> Shape:
     """Add to a generated schema what holds at every address: errors, and headers of the answers."""
-    result["components"]["schemas"] = {"Error": ERROR, "ChatCompletionRequest": CALL, "ChatCompletion": COMPLETION}
+    result["components"]["schemas"] = {
+        "Error": ERROR,
+        "ChatCompletionRequest": CALL,
+        "ChatCompletion": COMPLETION,
+        "TriggerRequest": TRIGGER_CALL,
+        "TriggerReply": TRIGGER_REPLY,
+    }
     for operations in result["paths"].values():
         for operation in operations.values():
             if "requestBody" in operation:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.utils import timezone
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -15,17 +16,16 @@ from rest_framework.views import APIView
 from accounts.authentication import principal_of
 from accounts.models import ApiKey
 from agents.access import agent_for
-from chat import services
+from chat import services, shapes
 from chat.api import model_error
 from chat.openai_format import BadParameter, error_body
-from chat.requests import MAX_MESSAGE, NAME
+from chat.requests import MAX_EMAIL, MAX_ID, MAX_MESSAGE, NAME
 from conversations.connectors import MappedToAnother, hear, open_thread
 from conversations.services import Said, SessionBusy, SessionGone
 from conversations.surfaces import OWN_DOORS, TRIGGERED, Surface
 from llm.client import ModelError
 from screening.text import UnacceptableText, clean_text
 
-MAX_ID: Final = 200  # characters, as the columns
 FIELDS: Final = ("agent", "text", "thread", "external_user", "email", "public")
 
 
@@ -47,6 +47,7 @@ class Triggers(APIView):
 
     key_scope = ApiKey.Scope.TRIGGERS
 
+    @extend_schema(**shapes.TRIGGER)
     def post(self, request: Request, surface: str) -> Response:
         principal = principal_of(request)
         found = _surface(surface)
@@ -153,7 +154,7 @@ def read_trigger(data: Any) -> Trigger:
         text=_filled(data, "text", limit=MAX_MESSAGE),
         thread=_text(data, "thread", limit=MAX_ID),
         external_user=_filled(data, "external_user", limit=MAX_ID),
-        email=_text(data, "email", limit=254),
+        email=_text(data, "email", limit=MAX_EMAIL),
         public=public,
     )
 

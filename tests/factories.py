@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.models import Invitation, Membership, Organization, User
+from accounts.models import ApiKey, Invitation, Membership, Organization, User
 from accounts.services import create_api_key, create_organization, create_user, set_membership
 from agents.models import Agent
 from agents.permissions import grant as grant_permission
@@ -63,9 +63,12 @@ def make_member(
     return user
 
 
-def make_key(organization: Organization, user: User, *, memory_enabled: bool = True) -> str:
+def make_key(organization: Organization, user: User, *, memory_enabled: bool = True, scope: str = "chat") -> str:
     """Return the full text of a new API key."""
-    return create_api_key(organization=organization, user=user, name="test", memory_enabled=memory_enabled).secret
+    made = create_api_key(
+        organization=organization, user=user, name="test", memory_enabled=memory_enabled, scope=ApiKey.Scope(scope)
+    )
+    return made.secret
 
 
 def make_invitation(organization: Organization, email: str, *, role: str = Membership.Role.MEMBER) -> Invitation:

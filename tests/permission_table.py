@@ -65,7 +65,7 @@ org-admin     absent  404   404       404     404   404     404   404       404 
 org-agent     own     403   403       403     ok    404     404   404       403      404     login   login login
 org-agent     other   404   404       404     404   404     404   404       404      404     login   login login
 org-agent     absent  403   403       403     404   404     404   404       403      404     login   login login
-found         own     403   403       403     403   403     403   ok        403      403     login   login login
+founding      own     403   403       403     403   403     403   ok        403      403     login   login login
 own-key       own     ok    ok        ok      ok    ok      ok    ok        ok       ok      login   login login
 own-key       other   404   404       404     404   404     404   404       404      404     login   login login
 own-key       absent  404   404       404     404   404     404   404       404      404     login   login login
@@ -75,7 +75,6 @@ subject       absent  404   404       404     404   ok      404   ok        404 
 operate       own     404   404       404     404   404     404   ok        404      404     login   login login
 operate       other   404   404       404     404   404     404   ok        404      404     login   login login
 operate       absent  404   404       404     404   404     404   404       404      404     login   login login
-operating     own     404   404       404     404   404     404   ok        404      404     login   login login
 api           own     401   401       401     401   401     401   401       401      401     401     ok    401
 api           other   401   401       401     401   401     401   401       401      401     401     404   401
 api           absent  401   401       401     401   401     401   401       401      401     401     404   401
@@ -171,7 +170,7 @@ ROWS: Final[dict[str, Row]] = {
     "keys": page(GET="signed-in 200", POST="signed-in 400"),
     "key-revoke": page(GET="own-key 200", POST="own-key 303"),
     "organizations": page(GET="signed-in 200"),
-    "organization-new": page(GET="found 200", POST="found 303", data={"name": "New", "slug": "fresh"}),
+    "organization-new": page(GET="founding 200", POST="founding 303", data={"name": "New", "slug": "fresh"}),
     "organization": page(GET="member 200"),
     "organization-role": page(GET="org-admin 200", POST="org-admin 303", data={"role": "admin"}),
     "organization-remove": page(GET="org-admin 303", POST="org-admin 303"),
@@ -230,10 +229,8 @@ ROWS: Final[dict[str, Row]] = {
         data={"refusal": "No.", "restriction": "No.", "version": "0"},
         objects=("own", "other"),
     ),
-    "operator-start": page(GET="operating 200", POST="operating 400", others="operating 405"),
-    "operator-session": page(
-        GET="operating 404", POST="operating 404", others="operating 405"
-    ),  # one that she started herself: tests/chat
+    "operator-start": page(GET="operate 200", POST="operate 400"),
+    "operator-session": page(GET="operate 404", POST="operate 404"),  # one that she started herself: tests/chat
     "audit": page(GET="signed-in 200"),
     "audit organization": page(GET="organization 200", query={"organization": "{organization}"}),
     "audit subject": page(GET="subject 200", query={"subject": "{subject}"}),

@@ -63,7 +63,7 @@ def test_c06_a_blocked_message_is_stored_and_refused_and_the_model_is_not_called
     assert answer["X-Memory"] == "input_blocked"
     assert not model_server.requests
     turn = Turn.objects.get()
-    assert (turn.status, turn.error_code, turn.memory_state) == (Turn.Status.INPUT_BLOCKED, "", "")
+    assert (turn.status, turn.error_code, turn.memory_state) == (Turn.Status.INPUT_BLOCKED, "", "input_blocked")
     assert [m.content for m in Message.objects.order_by("position")] == ["Tell me of the FALCON", guarded.refusal]
     assert not Run.objects.exists()
     count = GuardrailCount.objects.get()

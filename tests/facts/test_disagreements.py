@@ -38,9 +38,9 @@ def test_both_sides_of_a_conflict_are_shown_together_the_active_one_first(client
     assert order(page, "These facts disagree", ">Lives in Porto.", ">Lives in Lisbon.", ">Likes tea.")
 
 
-def test_only_the_same_type_and_key_make_two_sides(client: Client, consented: Scope) -> None:
+def test_only_the_same_key_makes_two_sides(client: Client, consented: Scope) -> None:
     factories.make_fact(consented, body="Lives in Porto.")
-    factories.make_fact(consented, body="Lives in Lisbon.", memory_type="semantic", status="conflict")
+    factories.make_fact(consented, body="Lives in Lisbon.", key="home.town", status="conflict")
     factories.make_fact(consented, body="Likes tea.", key="drink", status="conflict")
     page = text(client.get(url()))
     assert 'class="group"' not in page

@@ -15,7 +15,7 @@ from psycopg import sql
 from accounts.models import Organization
 from consent.scope import Scope
 from encryption.erasure import destroy_organization_keys
-from encryption.models import OrganizationKey
+from encryption.models import OrganizationKey, Secret
 from encryption.services import forget_keys
 from facts.services import list_facts
 from lifecycle import local
@@ -25,6 +25,7 @@ from tests.facts.test_races import address, outside, scratch
 
 __all__ = ["scratch"]  # a fixture
 KEY_TABLE = OrganizationKey._meta.db_table
+KEY_TABLES = (KEY_TABLE, Secret._meta.db_table)
 
 
 def member_of(slug: str) -> Scope:
@@ -56,12 +57,14 @@ def restored(scratch: str) -> Iterator[str]:
 
 
 @pytest.mark.django_db
-def test_the_recipe_names_the_table_of_the_keys_and_no_other_table_holds_them() -> None:
+def test_the_recipe_names_the_tables_of_the_keys_and_no_other_table_holds_them() -> None:
     recipe = (Path(__file__).parents[2] / "docs" / "keys.md").read_text()
-    assert f"--exclude-table-data={KEY_TABLE}" in recipe
+    for table in KEY_TABLES:
+        assert f"--exclude-table-data={table}" in recipe
+        assert f" --table={table}" in recipe
     with connection.cursor() as cursor:
         cursor.execute("SELECT table_name FROM information_schema.columns WHERE column_name = 'wrapped'")
-        assert cursor.fetchall() == [(KEY_TABLE,)]
+        assert {name for (name,) in cursor.fetchall()} == set(KEY_TABLES)
 
 
 def test_the_recipe_finds_the_programs_and_the_address_of_the_embedded_database(
@@ -86,8 +89,12 @@ def test_a_restore_from_two_dumps_and_a_replay_leave_the_erased_unreadable(
         make_fact(scope)
     wrapped = [bytes(row.wrapped).hex() for row in OrganizationKey.objects.all()]
     long_lived, keys = tmp_path / "memory.sql", tmp_path / "keys.sql"
-    postgres("pg_dump", f"--exclude-table-data={KEY_TABLE}", f"--file={long_lived}", address(scratch))
-    postgres("pg_dump", "--data-only", f"--table={KEY_TABLE}", f"--file={keys}", address(scratch))
+    postgres(
+        "pg_dump", *(f"--exclude-table-data={table}" for table in KEY_TABLES), f"--file={long_lived}", address(scratch)
+    )
+    postgres(
+        "pg_dump", "--data-only", *(f"--table={table}" for table in KEY_TABLES), f"--file={keys}", address(scratch)
+    )
     destroy_organization_keys(organization_id=erased.organization_id, now=timezone.now())
 
     assert not any(text in long_lived.read_text() for text in wrapped)

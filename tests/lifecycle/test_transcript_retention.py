@@ -7,7 +7,6 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
-from django.http import Http404
 from django.test import Client
 from django.utils import timezone
 
@@ -17,7 +16,7 @@ from agents.models import Agent
 from audit.models import AuditEvent
 from consent.scope import Scope
 from conversations.models import Message, Participant, Session, Turn
-from conversations.services import Said, begin_turn
+from conversations.services import Said, SessionGone, begin_turn
 from extraction.models import Run
 from lifecycle import nightly
 from lifecycle.models import RetentionReport
@@ -199,14 +198,14 @@ def test_t04_a_message_that_comes_in_while_the_night_runs_saves_its_session_or_i
         if isinstance(spoken, Turn):
             assert Message.objects.filter(session=session).count() == 3
         else:
-            assert isinstance(spoken, Http404)
+            assert isinstance(spoken, SessionGone)
             assert session.pk not in left()
 
 
 def test_t04_a_message_on_a_deleted_session_is_not_found(agent: Agent, owner: User) -> None:
     session = make_session(agent, owner)
     Session.objects.all().delete()
-    with pytest.raises(Http404):
+    with pytest.raises(SessionGone):
         begin_turn(session=session, speaker=owner, said=[Said("user", "Hello.", NOW)], now=NOW)
 
 
