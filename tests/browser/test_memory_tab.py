@@ -108,7 +108,7 @@ def test_f10_a_stale_edit_of_a_deleted_fact_keeps_what_was_typed(visit: Visit, c
     other.goto(cast.url("memory-delete", porto.pk))
     other.get_by_role("button", name="Delete this fact").click()
     page.get_by_role("button", name="Save").click()
-    expect(page.locator(".meanwhile")).to_contain_text("It was deleted at")
+    expect(page.locator(".meanwhile")).to_contain_text("It was deleted (")
     expect(page.get_by_label("What you typed (not saved")).to_have_value("Lives in Braga.")
     expect(page.get_by_role("button", name="Save this instead")).to_have_count(0)
 
