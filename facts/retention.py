@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from django.db import OperationalError, connection, transaction
+from django.db.backends.utils import CursorWrapper
 from psycopg.errors import LockNotAvailable
 
 from audit.services import record, record_scopes
@@ -173,78 +174,113 @@ def sweep(*, now: datetime, limits: Limits | None = None, step: Step = lambda _:
 
 
 def _walk(work: _Pass, busy: Busy, left: int, outcome: Swept, *, now: datetime, batch: int, step: Step) -> None:
+    """Go along the index in batches; at the end, and when somebody holds a row, look again past what is held."""
     position, skip_locked = _FIRST, False
     while left > 0:
+        work_now = _Batch(work, busy, position, min(batch, left), now, skip_locked)
         try:
-            count, position = _one_batch(work, busy, position, min(batch, left), now, skip_locked=skip_locked)
+            count, further = work_now.change()
         except OperationalError as error:
             if skip_locked or not isinstance(error.__cause__, LockNotAvailable):
                 raise
-            count = 0
-        if not count:
-            if skip_locked:
-                return
-            skip_locked = True  # these rows may be another's, who is at work on them; those after them are free
-            continue
-        left -= count
-        outcome.done[work.kind] += count
-        outcome.batches += 1
-        step(count)
+            count, further = 0, None
+        if count:
+            left -= count
+            outcome.done[work.kind] += count
+            outcome.batches += 1
+            step(count)
+        if further is not None:
+            position = further
+        elif skip_locked:
+            return
+        else:
+            skip_locked = True
 
 
-@transaction.atomic
-def _one_batch(
-    work: _Pass, busy: Busy, position: datetime, size: int, now: datetime, *, skip_locked: bool = False
-) -> tuple[int, datetime]:
-    """Change the oldest rows from `position` on; return how many, and the position of the last one.
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """The oldest rows of a pass from `position` on, at most `size` of them.
 
     Without the position carried forward each batch would wade through the dead index entries of all batches before.
-    The condition stands in both halves: the row that is changed is judged as it is then.
 
-    To lock rows and then to change them writes each of them twice. So that is done only with `skip_locked`, after
-    somebody held one of the rows: a change that would wait ends with LockNotAvailable (OperationalError).
+    To lock rows and then to change them writes each of them twice, and to name them costs a list. So a batch is a
+    stretch of the index that is changed at once, and a change that would wait ends with LockNotAvailable
+    (OperationalError). Only with `skip_locked`, or when more rows than a batch share one instant, are rows named.
     """
-    among = ""
-    if busy.ids:
-        among = (
-            "AND NOT EXISTS (SELECT FROM unnest(%(users)s::uuid[], %(agents)s::uuid[], "
-            f"%(due_at)s::timestamptz[], %(ids)s::uuid[]) AS busy({_SCOPE}, due_at, id) "
-            "WHERE busy.user_id = f.user_id "
-            f"AND busy.agent_id = f.agent_id AND ({work.due_at}, f.id) > (busy.due_at, busy.id))"
-        )
-    lock = f"FOR {'UPDATE' if work.kind == DELETED else 'NO KEY UPDATE'} OF f SKIP LOCKED" if skip_locked else ""
-    rows = (
-        f"SELECT f.ctid FROM {_table()} f WHERE {work.where} AND f.{work.column} >= %(position)s {among} "  # noqa: S608
-        f"ORDER BY f.{work.column} LIMIT %(size)s {lock}"
-    )
-    change = (
-        f"DELETE FROM {_table()} f"  # noqa: S608
-        if work.kind == DELETED
-        else f"UPDATE {_table()} f SET status = 'deleted', deleted_at = %(now)s, updated_at = %(now)s"  # noqa: S608
-    )
-    by_scope = work.kind == EXPIRED  # the only change that her history tells a member
-    scope = "organization_id, user_id, agent_id, " if by_scope else ""
-    statement = (
-        f"WITH changed AS ({change} WHERE f.ctid = ANY(ARRAY({rows})) AND {work.where} "  # noqa: S608
-        f"RETURNING {scope}f.{work.column} AS at) SELECT {scope}count(*), max(at) FROM changed"
-        + (" GROUP BY organization_id, user_id, agent_id" if by_scope else "")
-    )
-    parameters = _times(now) | {"position": position, "size": size}
-    if busy.ids:
-        parameters |= {"users": busy.users, "agents": busy.agents}
-        parameters |= {"due_at": busy.due_at, "ids": busy.ids}
-    with connection.cursor() as cursor:
-        # The commit does not wait for the disk: what a crash of the server brings back, the next night takes again.
+
+    work: _Pass
+    busy: Busy
+    position: datetime
+    size: int
+    now: datetime
+    skip_locked: bool
+
+    @transaction.atomic
+    def change(self) -> tuple[int, datetime | None]:
+        """Return how many rows were changed, and where the next batch begins; None when nothing is left."""
+        with connection.cursor() as cursor:
+            # The commit does not wait for the disk: what a crash of the server brings back, the next night takes again.
+            cursor.execute(
+                "SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', %s, true)",
+                [LOCK_TIMEOUT],
+            )
+            end = None if self.skip_locked else self._end(cursor)
+            named = self.skip_locked or end == self.position
+            cursor.execute(self._statement(end, named=named), self._parameters() | {"end": end})
+            found = cursor.fetchall()
+        count = sum(row[-2] for row in found)
+        if count:
+            # One row for a batch across organizations: a count and nothing else.
+            action = "retention.delete" if self.work.kind == DELETED else "retention.tombstone"
+            record(action, actor=None, details={"kind": self.work.kind, "count": count})
+        if self.work.kind == EXPIRED:  # the only change that her history tells a member
+            record_scopes("fact.expire", ((org, user, agent, n) for org, user, agent, n, _last in found))
+        if not named:
+            return count, end
+        return count, max(row[-1] for row in found if row[-1]) if count else None
+
+    def _end(self, cursor: CursorWrapper) -> datetime | None:
+        """Return where the batch ends, exclusive; None when it takes all that is left."""
+        column = self.work.column
         cursor.execute(
-            "SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', %s, true)", [LOCK_TIMEOUT]
+            f"SELECT f.{column} FROM {_table()} f WHERE {self.work.where} AND f.{column} >= %(position)s "  # noqa: S608
+            f"ORDER BY f.{column} OFFSET %(size)s LIMIT 1",
+            self._parameters(),
         )
-        cursor.execute(statement, parameters)
-        found = cursor.fetchall()
-    count = sum(row[-2] for row in found)
-    if count:
-        # One row for a batch across organizations: a count and nothing else.
-        action = "retention.delete" if work.kind == DELETED else "retention.tombstone"
-        record(action, actor=None, details={"kind": work.kind, "count": count})
-    if by_scope:
-        record_scopes("fact.expire", ((org, user, agent, n) for org, user, agent, n, _last in found))
-    return count, max((row[-1] for row in found if row[-1]), default=position)
+        row = cursor.fetchone()
+        return row[0] if row else None
+
+    def _statement(self, end: datetime | None, *, named: bool) -> str:
+        work, column = self.work, self.work.column
+        stretch = f"{work.where} AND f.{column} >= %(position)s"
+        if self.busy.ids:
+            stretch += (
+                " AND NOT EXISTS (SELECT FROM unnest(%(users)s::uuid[], %(agents)s::uuid[], "
+                f"%(due_at)s::timestamptz[], %(ids)s::uuid[]) AS busy({_SCOPE}, due_at, id) "
+                "WHERE busy.user_id = f.user_id "
+                f"AND busy.agent_id = f.agent_id AND ({work.due_at}, f.id) > (busy.due_at, busy.id))"
+            )
+        if named:
+            lock = f"FOR {'UPDATE' if work.kind == DELETED else 'NO KEY UPDATE'} OF f SKIP LOCKED"
+            rows = f"SELECT f.ctid FROM {_table()} f WHERE {stretch} ORDER BY f.{column} LIMIT %(size)s {lock}"  # noqa: S608
+            stretch = f"f.ctid = ANY(ARRAY({rows})) AND {work.where}"  # the row that is changed is judged as it is then
+        elif end is not None:
+            stretch += f" AND f.{column} < %(end)s"
+        change = (
+            f"DELETE FROM {_table()} f"  # noqa: S608
+            if work.kind == DELETED
+            else f"UPDATE {_table()} f SET status = 'deleted', deleted_at = %(now)s, updated_at = %(now)s"  # noqa: S608
+        )
+        scope = "organization_id, user_id, agent_id" if work.kind == EXPIRED else ""
+        told = f"{scope}, " if scope else ""
+        return (
+            f"WITH changed AS ({change} WHERE {stretch} RETURNING {told}f.{column} AS at) "  # noqa: S608
+            f"SELECT {told}count(*), max(at) FROM changed" + (f" GROUP BY {scope}" if scope else "")
+        )
+
+    def _parameters(self) -> dict[str, Any]:
+        parameters = _times(self.now) | {"position": self.position, "size": self.size}
+        if self.busy.ids:
+            parameters |= {"users": self.busy.users, "agents": self.busy.agents}
+            parameters |= {"due_at": self.busy.due_at, "ids": self.busy.ids}
+        return parameters
