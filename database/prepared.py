@@ -16,8 +16,10 @@ def prepared_cursor() -> Iterator[CursorWrapper]:
     Django's own cursor puts the values into the text and has every statement planned anew, which for short ones takes
     longer than their execution. Statements must be constant texts, every value in them a parameter.
     """
-    # Django's cursor connects when needed and looks whether the connection still lives.
-    with connection.cursor(), psycopg.Cursor(connection.connection) as cursor:
+    # What Django's own cursor does first: look whether the connection still lives, and connect when needed.
+    connection.close_if_health_check_failed()
+    connection.ensure_connection()
+    with psycopg.Cursor(connection.connection) as cursor:
         cursor.format = psycopg.pq.Format.BINARY
         make: Callable[[Any], CursorWrapper] = (
             connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
