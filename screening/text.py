@@ -287,9 +287,9 @@ class Pattern:
         """Return the match at the beginning, or None."""
         return self._re.match(text)
 
-    def finditer(self, text: str) -> Iterator[Any]:
-        """Return the matches in their order."""
-        return self._re.finditer(text) if self._is_in(text) else iter(())
+    def finditer(self, text: str, start: int = 0) -> Iterator[Any]:
+        """Return the matches that begin at the character `start` or later, in their order."""
+        return self._re.finditer(text, start) if self._is_in(text) else iter(())
 
     def sub(self, replacement: str | Callable[[Any], str], text: str) -> str:
         """Return the text with every match replaced."""
