@@ -45,14 +45,6 @@ studio        absent  403   403       404     404   404     404   404       403 
 fact          own     ok    ok        403     404   404     404   404       ok       404     login   login login
 fact          other   404   404       403     404   404     404   404       404      404     login   login login
 fact          absent  404   404       403     404   404     404   404       404      404     login   login login
-organization  own     403   403       403     ok    404     404   404       403      404     login   login login
-organization  other   404   404       404     404   404     404   404       404      404     login   login login
-organization  absent  404   404       404     404   404     404   404       404      404     login   login login
-administrator own     404   404       404     ok    404     404   404       404      404     login   login login
-administrator other   404   404       404     404   404     404   404       404      404     login   login login
-of-owner      own     404   404       404     404   404     404   404       404      404     login   login login
-of-owner      other   404   404       404     404   404     404   404       404      404     login   login login
-of-owner      absent  404   404       404     404   404     404   404       404      404     login   login login
 member        own     ok    ok        ok      ok    404     404   404       ok       404     login   login login
 member        other   404   404       404     404   404     404   404       404      404     login   login login
 member        absent  404   404       404     404   404     404   404       404      404     login   login login
@@ -225,25 +217,24 @@ ROWS: Final[dict[str, Row]] = {
     "agent-settings": page(GET="agent:manage 200", POST="agent:manage 400"),
     "agent-delete": page(GET="agent:manage 200", POST="agent:manage 400"),
     "guardrails": page(
-        GET="administrator 200",
-        POST="administrator 303",
+        GET="org-admin 200",
+        POST="org-admin 303",
         data={"refusal": "No.", "restriction": "No.", "version": "0"},
-        objects=("own", "other"),
     ),
     "operator-start": page(GET="operating 200", POST="operating 400", others="operating 405"),
     "operator-session": page(
         GET="operating 404", POST="operating 404", others="operating 405"
     ),  # one that she started herself: tests/chat
     "audit": page(GET="signed-in 200"),
-    "audit organization": page(GET="organization 200", query={"organization": "{organization}"}),
+    "audit organization": page(GET="org-admin 200", query={"organization": "{organization}"}),
     "audit subject": page(GET="subject 200", query={"subject": "{subject}"}),
     "providers": page(GET="operate 200"),
     "provider-add": page(GET="operate 200", POST="operate 303", data=SERVER | {"base_url": "http://127.0.0.1:8/v1"}),
     "provider": page(GET="operate 200", POST="operate 303", data=SERVER),
     "provider-test": page(POST="operate 200", data={"model": "stub-1"}),
     "provider-delete": page(GET="operate 200", POST="operate 303"),
-    "organization-transcripts": page(GET="organization 200", POST="organization 303", data={"days": "90"}),
-    "organization-delete": page(GET="of-owner 200", POST="of-owner 400"),
+    "organization-transcripts": page(GET="org-admin 200", POST="org-admin 303", data={"days": "90"}),
+    "organization-delete": page(GET="org-owner 200", POST="org-owner 400"),
     "conversations-download": page(GET="signed-in 200"),
     "healthz": anyone(others="everybody 200"),
     "readyz": anyone(others="everybody 503"),
