@@ -158,7 +158,9 @@ ROWS: Final[dict[str, Row]] = {
         GET="everybody 200", POST="everybody 200", PUT="everybody 200", OPTIONS="everybody 200", others="everybody 200"
     ),
     "invitation": anyone(GET="everybody 404", POST="everybody 404"),  # no link is one without its secret
-    "settings": page(GET="signed-in 200", POST="signed-in 303", data={"name": "Ana", "time_zone": "UTC"}),
+    "settings": page(
+        GET="signed-in 200", POST="signed-in 303", data={"name": "Ana", "time_zone": "UTC", "language": "en"}
+    ),
     "password": page(GET="signed-in 200", POST="signed-in 400"),
     "keys": page(GET="signed-in 200", POST="signed-in 400"),
     "key-revoke": page(GET="own-key 200", POST="own-key 303"),
