@@ -57,7 +57,7 @@ org-admin     absent  404   404       404     404   404     404   404       404 
 org-agent     own     403   403       403     ok    404     404   404       403      404     login   login login
 org-agent     other   404   404       404     404   404     404   404       404      404     login   login login
 org-agent     absent  403   403       403     404   404     404   404       403      404     login   login login
-found         own     403   403       403     403   403     403   ok        403      403     login   login login
+founder       own     403   403       403     403   403     403   ok        403      403     login   login login
 own-key       own     ok    ok        ok      ok    ok      ok    ok        ok       ok      login   login login
 own-key       other   404   404       404     404   404     404   404       404      404     login   login login
 own-key       absent  404   404       404     404   404     404   404       404      404     login   login login
@@ -165,7 +165,7 @@ ROWS: Final[dict[str, Row]] = {
     "keys": page(GET="signed-in 200", POST="signed-in 400"),
     "key-revoke": page(GET="own-key 200", POST="own-key 303"),
     "organizations": page(GET="signed-in 200"),
-    "organization-new": page(GET="found 200", POST="found 303", data={"name": "New", "slug": "fresh"}),
+    "organization-new": page(GET="founder 200", POST="founder 303", data={"name": "New", "slug": "fresh"}),
     "organization": page(GET="member 200"),
     "organization-role": page(GET="org-admin 200", POST="org-admin 303", data={"role": "admin"}),
     "organization-remove": page(GET="org-admin 303", POST="org-admin 303"),
@@ -223,7 +223,7 @@ ROWS: Final[dict[str, Row]] = {
         POST="org-admin 303",
         data={"refusal": "No.", "restriction": "No.", "version": "0"},
     ),
-    "operator-start": page(GET="operating 200", POST="operating 400", others="operating 405"),
+    "operator-start": page(GET="operating 200", POST="operating 400"),
     "operator-session": page(
         GET="operating 404", POST="operating 404", others="operating 405"
     ),  # one that she started herself: tests/chat
