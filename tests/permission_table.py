@@ -67,7 +67,6 @@ subject       absent  404   404       404     404   ok      404   ok        404 
 operate       own     404   404       404     404   404     404   ok        404      404     login   login login
 operate       other   404   404       404     404   404     404   ok        404      404     login   login login
 operate       absent  404   404       404     404   404     404   404       404      404     login   login login
-operating     own     404   404       404     404   404     404   ok        404      404     login   login login
 api           own     401   401       401     401   401     401   401       401      401     401     ok    401
 api           other   401   401       401     401   401     401   401       401      401     401     404   401
 api           absent  401   401       401     401   401     401   401       401      401     401     404   401
@@ -223,10 +222,8 @@ ROWS: Final[dict[str, Row]] = {
         POST="org-admin 303",
         data={"refusal": "No.", "restriction": "No.", "version": "0"},
     ),
-    "operator-start": page(GET="operating 200", POST="operating 400"),
-    "operator-session": page(
-        GET="operating 404", POST="operating 404", others="operating 405"
-    ),  # one that she started herself: tests/chat
+    "operator-start": page(GET="operate 200", POST="operate 400"),
+    "operator-session": page(GET="operate 404", POST="operate 404"),  # one that she started herself: tests/chat
     "audit": page(GET="signed-in 200"),
     "audit organization": page(GET="org-admin 200", query={"organization": "{organization}"}),
     "audit subject": page(GET="subject 200", query={"subject": "{subject}"}),
