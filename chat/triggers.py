@@ -8,6 +8,7 @@ from typing import Any, Final
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.utils import timezone
+from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -42,6 +43,7 @@ class Trigger:
     public: bool | None
 
 
+@extend_schema(exclude=True)  # of connectors, whose keys do not open the schema
 class Triggers(APIView):
     """Runs one turn on the session of a connector's thread and answers with the reply."""
 
