@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Organization, User
-from accounts.services import FLAGS, RIGHTS, UnknownTimeZone, update_user
+from accounts.services import FLAGS, LANGUAGES, RIGHTS, UnknownLanguage, UnknownTimeZone, update_user
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -40,6 +40,12 @@ class UserForm(ModelForm):
         if zone not in available_timezones():
             raise forms.ValidationError(str(UnknownTimeZone(zone)), code="unknown")
         return zone
+
+    def clean_language(self) -> str:
+        code = str(self.cleaned_data["language"]).strip()
+        if code not in LANGUAGES | {self.initial.get("language")}:  # one from elsewhere is kept
+            raise forms.ValidationError(str(UnknownLanguage(code)), code="unknown")
+        return code
 
 
 @admin.register(User)

@@ -2,7 +2,7 @@
 
 import uuid
 from datetime import date, datetime, time, timedelta
-from typing import Any
+from typing import Any, Final
 
 from django import forms
 from django.contrib import messages
@@ -21,11 +21,24 @@ from accounts.models import ApiKey
 from accounts.requests import MemberRequest, Text, posted
 from accounts.services import create_api_key, revoke_api_key
 
+SCOPES: Final = (
+    (
+        ApiKey.Scope.CHAT.value,
+        gettext_lazy("Chat: a program of yours talks to your agents, by /v1/chat/completions and the other calls."),
+    ),
+    (
+        ApiKey.Scope.TRIGGERS.value,
+        gettext_lazy(
+            "Triggers: a connector, such as one for Slack or e-mail, passes on what other people say, "
+            "by /v1/triggers/. Memory never acts there."
+        ),
+    ),
+)
 _form = require_http_methods(["GET", "HEAD", "POST"])
 
 
 class KeyForm(forms.Form):
-    """What a key is called, where it works, until when, and whether memory acts through it."""
+    """What a key is called, where it works, what it may be used for, until when, and whether memory acts through it."""
 
     name = Text(
         label=gettext_lazy("Name"),
@@ -34,6 +47,12 @@ class KeyForm(forms.Form):
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     organization = forms.ChoiceField(label=gettext_lazy("Organization"))
+    scope = forms.ChoiceField(
+        label=gettext_lazy("May be used for"),
+        choices=SCOPES,
+        initial=ApiKey.Scope.CHAT.value,
+        widget=forms.RadioSelect,
+    )
     expires = forms.DateField(
         label=gettext_lazy("Last day (optional)"),
         required=False,
@@ -86,6 +105,7 @@ def keys(request: MemberRequest) -> HttpResponse:
             user=request.user,
             name=chosen["name"],
             memory_enabled=chosen["memory"],
+            scope=chosen["scope"],
             expires_at=chosen["expires"],
         )
         return render(request, "accounts/key_made.html", {"key": made.row, "secret": made.secret}, status=201)

@@ -6,10 +6,11 @@ from typing import Any, Final
 from zoneinfo import available_timezones
 
 from django import forms
+from django.conf import global_settings
 from django.http import HttpRequest, QueryDict
 from django.utils.functional import Promise
+from django.utils.translation import get_language_info, gettext_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django_htmx.middleware import HtmxDetails
 
 from accounts.models import User
@@ -80,6 +81,15 @@ def slug_field() -> forms.RegexField:
         error_messages={"invalid": gettext_lazy("Use lower-case letters a to z, digits and hyphens, as in acme-2.")},
         widget=forms.TextInput(attrs={"autocapitalize": "none", "autocomplete": "off", "spellcheck": "false"}),
     )
+
+
+def languages() -> list[tuple[str, str]]:
+    """Return the choices of languages that Django translates, each by its own name and the English one."""
+    found = [(code, get_language_info(code)) for code, _name in global_settings.LANGUAGES]
+    return [
+        (code, info["name"] if info["name"] == info["name_local"] else f"{info['name_local']} ({info['name']})")
+        for code, info in found
+    ]
 
 
 def time_zones() -> Iterable[tuple[str, Any]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import available_timezones
 
+from django.conf import global_settings
 from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import Permission
 from django.contrib.sessions.models import Session
@@ -21,6 +22,7 @@ KEY_PREFIX = "mp_"
 RIGHTS = frozenset({"is_staff", "is_superuser"})
 FLAGS = RIGHTS | {"is_active"}
 NOTICES = frozenset({"mail_on_invitation", "mail_on_key"})
+LANGUAGES = frozenset(code for code, _name in global_settings.LANGUAGES)  # those that Django itself translates
 TEXTS = {"email": 254, "name": 120, "time_zone": 64, "language": 16}  # columns of text and their characters
 
 
@@ -33,6 +35,13 @@ class UnknownTimeZone(ValueError):
 
     def __init__(self, name: str) -> None:
         super().__init__(f"{name!r} is no time zone; use a name like Europe/Berlin, America/New_York or UTC.")
+
+
+class UnknownLanguage(ValueError):
+    """The code is none of the languages that Django translates."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(f"{code!r} is no language here; use a code like de, pt-br or zh-hans.")
 
 
 class NotSuperuser(Exception):
@@ -71,13 +80,18 @@ def create_user(
     password: str | None,
     staff: bool = False,
     time_zone: str = "UTC",
+    language: str = "en",
     actor: User | None = None,
 ) -> User:
-    """Create a user. Raises UnknownTimeZone, or IntegrityError when a live account has the address."""
+    """Create a user. Raises UnknownTimeZone, UnknownLanguage, or IntegrityError when a live account has the address."""
     if time_zone not in available_timezones():
         raise UnknownTimeZone(time_zone)
+    if language not in LANGUAGES:
+        raise UnknownLanguage(language)
     clean_name = clean_text(name, max_length=120, single_line=True, allow_empty=True)
-    user = User.objects.create_user(email, password, name=clean_name, is_staff=staff, time_zone=time_zone)
+    user = User.objects.create_user(
+        email, password, name=clean_name, is_staff=staff, time_zone=time_zone, language=language
+    )
     record("user.create", actor=actor, subject_user_id=user.id)
     return user
 
@@ -86,10 +100,11 @@ def create_user(
 def update_user(*, user: User, changes: Mapping[str, str | bool], actor: User) -> User:
     """Change columns of a user; the audit names them, and of flags the new value, never a text.
 
-    Raises NotSuperuser, UnknownTimeZone, UnacceptableText, or IntegrityError when a live account has the address.
+    Raises NotSuperuser, UnknownTimeZone, UnknownLanguage, UnacceptableText, or IntegrityError when a live account has
+    the address.
     """
     row = User.objects.get_queryset().select_for_update(no_key=True).get(pk=user.pk)
-    clean = {name: _clean(name, value) for name, value in changes.items()}
+    clean = {name: _clean(name, value) for name, value in changes.items() if getattr(row, name) != value}
     changed = {name: value for name, value in clean.items() if getattr(row, name) != value}
     if not actor.is_superuser and (row.is_superuser or RIGHTS & changed.keys()):
         raise NotSuperuser
@@ -109,6 +124,8 @@ def _clean(name: str, value: str | bool) -> str | bool:
     text = clean_text(str(value), max_length=TEXTS[name], single_line=True, allow_empty=name == "name")
     if name == "time_zone" and text not in available_timezones():
         raise UnknownTimeZone(text)
+    if name == "language" and text not in LANGUAGES:
+        raise UnknownLanguage(text)
     return User.objects.normalize_email(text.strip()) if name == "email" else text
 
 

@@ -1,4 +1,4 @@
-"""`/settings/`: a member's own name, time zone, mails and password (I07); what she may not change is not asked."""
+"""`/settings/`: a member's own name, time zone, language, mails and password (I07); the rest is not hers to change."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.models import User
 from accounts.passwords import may_guess
-from accounts.requests import MemberRequest, Text, posted, time_zones
+from accounts.requests import MemberRequest, Text, languages, posted, time_zones
 from accounts.services import set_password, update_user
 
 
@@ -37,6 +37,10 @@ class ProfileForm(forms.Form):
         label=gettext_lazy("Time zone"),
         help_text=gettext_lazy("Times are shown in it, and “yesterday” in what you write is understood in it."),
     )
+    language = forms.ChoiceField(
+        label=gettext_lazy("Language"),
+        help_text=gettext_lazy("Agents are told it, unless it is English. These pages are in English only."),
+    )
     mail_on_invitation = forms.BooleanField(
         label=gettext_lazy("Mail me when somebody accepts my invitation"), required=False
     )
@@ -51,12 +55,16 @@ class ProfileForm(forms.Form):
         if user.time_zone not in known | {"UTC"}:  # a name from elsewhere, such as Etc/GMT-3, is kept
             choices.append((user.time_zone, user.time_zone))
         self.fields["time_zone"].choices = choices  # type: ignore[attr-defined]
+        spoken = languages()
+        if user.language not in dict(spoken):  # the same
+            spoken.append((user.language, user.language))
+        self.fields["language"].choices = spoken  # type: ignore[attr-defined]
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def profile(request: MemberRequest) -> HttpResponse:
-    """Show and change name, time zone and mails."""
+    """Show and change name, time zone, language and mails."""
     form = ProfileForm(posted(request), user=request.user)
     if request.method == "POST" and form.is_valid():
         update_user(user=request.user, changes=form.cleaned_data, actor=request.user)

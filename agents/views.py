@@ -12,7 +12,11 @@ from agents.access import agents_for
 @login_required
 @require_safe
 def agent_list(request: MemberRequest) -> HttpResponse:
-    """List the agents on which the member holds agent:read."""
-    agents = agents_for(request.user).order_by("organization__name", "name", "id")
-    managed = set(agents_for(request.user, "agent:manage").values_list("pk", flat=True))
-    return render(request, "agents/list.html", {"agents": agents, "managed": managed})
+    """List the agents that the member may use or manage."""
+    readable, managed = agents_for(request.user, "agent:read"), agents_for(request.user, "agent:manage")
+    shown = {
+        "agents": (readable | managed).order_by("organization__name", "name", "id"),
+        "readable": set(readable.values_list("pk", flat=True)),
+        "managed": set(managed.values_list("pk", flat=True)),
+    }
+    return render(request, "agents/list.html", shown)

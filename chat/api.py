@@ -196,7 +196,8 @@ class ChatCompletions(APIView):
 
 
 def _headers(turn: Turn) -> dict[str, str]:
-    return {"X-Session-Id": str(turn.session_id), "X-Memory": turn.memory_state, "Cache-Control": "no-store"}
+    memory = turn.status if turn.status == Turn.Status.INPUT_BLOCKED else turn.memory_state
+    return {"X-Session-Id": str(turn.session_id), "X-Memory": memory, "Cache-Control": "no-store"}
 
 
 def _body(completion: Completion, turn: Turn, call: ChatCall) -> dict[str, Any]:

@@ -6,14 +6,14 @@ from typing import Final
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from accounts.models import Membership, Organization
+from accounts.access import ADMINS, Place, place_for
 from accounts.requests import MemberRequest, posted_text, text_problem
 from chat.guardrail_form import KINDS, PII_NAMES, Draft, Segment, draft_of, new_rule, read_draft, segments
 from chat.guardrails import Reply
@@ -21,7 +21,6 @@ from chat.models import MAX_RULES
 from chat.policies import ChangedMeanwhile, TooManyRules, hits_by_rule, save_policy, saved_policy
 from screening.text import UnacceptableText, clean_text
 
-ADMINISTERING: Final = (Membership.Role.OWNER, Membership.Role.ADMIN)
 COUNTED: Final = timedelta(days=29)  # and today: thirty days
 MAX_TRIED: Final = 20_000  # characters
 
@@ -41,45 +40,29 @@ class Tried:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def guardrails(request: MemberRequest, organization: str) -> HttpResponse:
-    """Show the form; save it, add or remove a rule in it, or try it on a text. 404 for who does not administer."""
-    row = _administered(request, organization)
-    hits = hits_by_rule(row.pk, since=(timezone.now() - COUNTED).date())
+    """Show the form; save it, add or remove a rule in it, or try it on a text."""
+    place = place_for(request.user, organization, ADMINS)
+    hits = hits_by_rule(place.organization.pk, since=(timezone.now() - COUNTED).date())
     if request.method != "POST":
-        return _page(request, row, draft_of(saved_policy(row.pk), hits))
+        return _page(request, place, draft_of(saved_policy(place.organization.pk), hits))
     draft = read_draft(request, hits)
     act, _dash, which = request.POST.get("do", "save").partition("-")
     if act == "add":
-        return _add(request, row, draft)
+        return _add(request, place, draft)
     if act == "remove":
         draft.rules = [rule for number, rule in enumerate(draft.rules) if str(number) != which]
-        return _page(request, row, draft, unsaved=True)
+        return _page(request, place, draft, unsaved=True)
     if not draft.sound:
         problem = _("Something is not right yet. What you typed is still here; nothing was saved.")
-        return _page(request, row, draft, problem=problem, status=400)
+        return _page(request, place, draft, problem=problem, status=400)
     if act == "try":
-        return _try(request, row, draft)
-    return _save(request, row, draft)
-
-
-def _administered(request: MemberRequest, slug: str) -> Organization:
-    membership = (
-        Membership.objects.filter(
-            user=request.user,
-            role__in=ADMINISTERING,
-            organization__slug=slug,
-            organization__deleted_at__isnull=True,
-        )
-        .select_related("organization")
-        .first()
-    )
-    if membership is None:
-        raise Http404
-    return membership.organization
+        return _try(request, place, draft)
+    return _save(request, place, draft)
 
 
 def _page(
     request: MemberRequest,
-    organization: Organization,
+    place: Place,
     draft: Draft,
     *,
     problem: str = "",
@@ -89,7 +72,7 @@ def _page(
     try_problem: str = "",
 ) -> HttpResponse:
     shown = {
-        "organization": organization,
+        "place": place,
         "draft": draft,
         "kinds": KINDS,
         "pii_names": PII_NAMES,
@@ -104,20 +87,20 @@ def _page(
     return render(request, "chat/guardrails.html", shown, status=status)
 
 
-def _add(request: MemberRequest, organization: Organization, draft: Draft) -> HttpResponse:
+def _add(request: MemberRequest, place: Place, draft: Draft) -> HttpResponse:
     stage, _space, kind = request.POST.get("add", "").partition(" ")
     rule = new_rule(stage, kind)
     if rule is None or len(draft.rules) >= MAX_RULES:
         problem = _("There is room for {most} rules. Remove one first.").format(most=MAX_RULES)
-        return _page(request, organization, draft, problem=problem, status=400)
+        return _page(request, place, draft, problem=problem, status=400)
     draft.rules.append(rule)
-    return _page(request, organization, draft, unsaved=True)
+    return _page(request, place, draft, unsaved=True)
 
 
-def _save(request: MemberRequest, organization: Organization, draft: Draft) -> HttpResponse:
+def _save(request: MemberRequest, place: Place, draft: Draft) -> HttpResponse:
     try:
         save_policy(
-            organization=organization,
+            organization=place.organization,
             policy=draft.policy(),
             enabled=draft.enabled,
             read_version=draft.version,
@@ -129,19 +112,19 @@ def _save(request: MemberRequest, organization: Organization, draft: Draft) -> H
             "Somebody else saved these guardrails meanwhile, so nothing was saved. What you typed is still here: "
             "copy what you need, then reload the page."
         )
-        return _page(request, organization, draft, problem=problem, status=409)
+        return _page(request, place, draft, problem=problem, status=409)
     except TooManyRules:
         problem = _("There is room for {most} rules. Remove one first.").format(most=MAX_RULES)
-        return _page(request, organization, draft, problem=problem, status=400)
+        return _page(request, place, draft, problem=problem, status=400)
     messages.success(request, _("Saved. The guardrails act from the next message on."))
     return HttpResponseRedirect(request.path, status=303)
 
 
-def _try(request: MemberRequest, organization: Organization, draft: Draft) -> HttpResponse:
+def _try(request: MemberRequest, place: Place, draft: Draft) -> HttpResponse:
     try:
         text = clean_text(posted_text(request, "try_text"), max_length=MAX_TRIED)
     except UnacceptableText as error:
-        return _page(request, organization, draft, try_problem=text_problem(error), status=400)
+        return _page(request, place, draft, try_problem=text_problem(error), status=400)
     policy = draft.policy()
     stage = "input" if request.POST.get("try_stage") == "input" else "output"
     rules = policy.input_rules if stage == "input" else policy.output_rules
@@ -155,4 +138,4 @@ def _try(request: MemberRequest, organization: Organization, draft: Draft) -> Ht
         reply.close(whole=True)
         sent, withheld = reply.text, reply.restricted
     tried = Tried(stage, tuple(parts), found, sent, withheld)
-    return _page(request, organization, draft, tried=tried, unsaved=True)
+    return _page(request, place, draft, tried=tried, unsaved=True)

@@ -14,13 +14,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
-from accounts.models import Membership, Organization, User
+from accounts.access import ADMINS, place_for, places_of
+from accounts.models import Organization, User
 from accounts.requests import MemberRequest
 from agents.models import Agent
 from audit.actions import GROUPS, sentence
 from audit.models import AuditEvent
 from conversations.surfaces import Surface
-from lifecycle.access import ADMINISTRATORS, organization_for
 
 PAGE: Final = 50
 SUPPORT: Final = "accounts.delete_subject"
@@ -70,12 +70,7 @@ class View:
 @require_safe
 def audit(request: MemberRequest) -> HttpResponse:
     """Show the newest events, filtered by `group` and below the id `before`."""
-    administered = list(
-        Organization.objects.filter(
-            pk__in=Membership.objects.filter(user=request.user, role__in=ADMINISTRATORS).values("organization"),
-            deleted_at__isnull=True,
-        ).order_by("name", "id")
-    )
+    administered = [place.organization for place in places_of(request.user) if place.administers]
     view = _view(request)
     group = request.GET.get("group", "")
     if group and group not in GROUPS:
@@ -106,7 +101,7 @@ def _view(request: MemberRequest) -> View:
     if (slug := request.GET.get("organization", "")) and "\x00" in slug:  # the database would refuse it
         raise Http404
     if slug:
-        organization = organization_for(request.user, slug, ADMINISTRATORS)
+        organization = place_for(request.user, slug, ADMINS).organization
         return View((events.filter(organization_id=organization.pk),), {"organization": slug}, organization)
     subject_id = request.user.pk
     if named := request.GET.get("subject"):

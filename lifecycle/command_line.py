@@ -1,5 +1,6 @@
 """What all management commands share: `--data-dir`, and a sentence for a traceback; must not print a URL or a row."""
 
+import logging
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -33,6 +34,18 @@ def take_data_dir(arguments: Sequence[str]) -> list[str]:
             raise BadArgument(f"{OPTION} needs a folder: {OPTION} /path/to/folder.")
         os.environ["MEMORYPROJECT_DATA_DIR"] = str(Path(folder).expanduser().resolve())
     return left
+
+
+@contextmanager
+def quiet_logs() -> Iterator[None]:
+    """Leave the terminal to who reads it: of the logs only warnings and worse are printed meanwhile."""
+    root = logging.getLogger()
+    before = root.level
+    root.setLevel(max(before, logging.WARNING))
+    try:
+        yield
+    finally:
+        root.setLevel(before)
 
 
 @contextmanager

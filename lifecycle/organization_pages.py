@@ -4,7 +4,6 @@ from typing import Final
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -13,11 +12,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
+from accounts.access import ADMINS, OWNERS, place_for
 from accounts.models import MAX_TRANSCRIPT_DAYS, Organization
 from accounts.requests import MemberRequest
 from accounts.services import TranscriptDays, set_transcript_days
 from encryption.ledger import LedgerError
-from lifecycle.access import ADMINISTRATORS, OWNERS, organization_for
 from lifecycle.services import AlreadyDeleted, delete_organization
 from lifecycle.support import confirmation
 from lifecycle.transcript_retention import sessions_due
@@ -29,7 +28,8 @@ SURFACE: Final = "organization"
 @require_http_methods(["GET", "HEAD", "POST"])
 def transcripts(request: MemberRequest, organization: str) -> HttpResponse:
     """Show and set after how many days conversations are deleted; empty keeps them. For owners and administrators."""
-    row = organization_for(request.user, organization, ADMINISTRATORS)
+    place = place_for(request.user, organization, ADMINS)
+    row = place.organization
     typed, problem, status = "" if row.transcript_days is None else str(row.transcript_days), "", 200
     if request.method == "POST":
         typed = request.POST.get("days", "")
@@ -46,9 +46,8 @@ def transcripts(request: MemberRequest, organization: str) -> HttpResponse:
             row.refresh_from_db(fields=["transcript_days"])
             messages.success(request, _saved(row))
             return HttpResponseRedirect(reverse("organization-transcripts", args=[row.slug]), status=303)
-    shown = {"organization": row, "typed": typed, "problem": problem, "most": MAX_TRANSCRIPT_DAYS}
+    shown = {"place": place, "typed": typed, "problem": problem, "most": MAX_TRANSCRIPT_DAYS}
     shown["due"] = sessions_due(row, now=timezone.now()).count()
-    shown["owns"] = _owns(request, row)
     return render(request, "lifecycle/transcripts.html", shown, status=status)
 
 
@@ -75,22 +74,12 @@ def _saved(row: Organization) -> str:
     ).format(due=due)
 
 
-def _owns(request: MemberRequest, row: Organization) -> bool:
-    try:
-        organization_for(request.user, row.slug, OWNERS)
-    except PermissionDenied:
-        return False
-    return True
-
-
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: MemberRequest, organization: str) -> HttpResponse:
-    """Say what goes and what stays, ask for the slug, then delete the organization. Nobody but an owner finds it."""
-    try:
-        row = organization_for(request.user, organization, OWNERS)
-    except PermissionDenied:
-        raise Http404 from None
+    """Say what goes and what stays, ask for the slug, then delete the organization. For owners."""
+    place = place_for(request.user, organization, OWNERS)
+    row = place.organization
     wanted, typed, problem, status = confirmation(row), request.POST.get("typed", ""), "", 200
     if request.method == "POST":
         if typed.strip().casefold() != wanted.casefold():
@@ -107,6 +96,6 @@ def delete(request: MemberRequest, organization: str) -> HttpResponse:
                 )
             else:
                 messages.success(request, _("{name} is deleted, and its keys are destroyed.").format(name=row.name))
-                return HttpResponseRedirect(reverse("agents"), status=303)
-    shown = {"organization": row, "wanted": wanted, "typed": typed, "problem": problem}
+                return HttpResponseRedirect(reverse("organizations"), status=303)
+    shown = {"place": place, "wanted": wanted, "typed": typed, "problem": problem}
     return render(request, "lifecycle/organization_delete.html", shown, status=status)

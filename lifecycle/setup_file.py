@@ -12,8 +12,17 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from accounts.models import Membership, Organization, User
-from accounts.services import LastOwner, UnknownTimeZone, create_organization, create_user, set_membership
+from accounts.models import MAX_TRANSCRIPT_DAYS, Membership, Organization, User
+from accounts.services import (
+    LastOwner,
+    TranscriptDays,
+    UnknownLanguage,
+    UnknownTimeZone,
+    create_organization,
+    create_user,
+    set_membership,
+    set_transcript_days,
+)
 from agents.addresses import BadProvider
 from agents.models import Agent, Provider
 from agents.permissions import CODENAMES, grant
@@ -77,7 +86,7 @@ def apply_setup(data: Mapping[str, Any]) -> Applied:
             entry = Entry(kind, number, dict(values))
             try:
                 apply(entry, applied)
-            except (BadProvider, UnacceptableText, UnknownTimeZone) as error:
+            except (BadProvider, UnacceptableText, UnknownLanguage, UnknownTimeZone) as error:
                 raise entry.bad(str(error)) from None
             except LastOwner:
                 raise entry.bad(
@@ -113,6 +122,13 @@ class Entry:
             raise self.bad(f"'{name}' must be true or false.")
         return value
 
+    def number(self, name: str) -> int:
+        self._read.add(name)
+        value = self._values[name]
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise self.bad(f"'{name}' must be a whole number, without quotes.")
+        return value
+
     def texts(self, name: str) -> list[str]:
         self._read.add(name)
         value = self._values.get(name)
@@ -138,7 +154,15 @@ class Entry:
 def _organization(entry: Entry, applied: Applied) -> None:
     slug, name = entry.slug(), entry.text("name", "")
     organization = Organization.objects.filter(slug=slug, deleted_at__isnull=True).first()
-    applied.organizations[slug] = organization or create_organization(slug=slug, name=name or slug)
+    organization = organization or create_organization(slug=slug, name=name or slug)
+    if entry.has("transcript_days"):
+        try:
+            set_transcript_days(organization=organization, days=entry.number("transcript_days"), actor=None)
+        except TranscriptDays:
+            raise entry.bad(
+                f"'transcript_days' must be 1 to {MAX_TRANSCRIPT_DAYS}; leave it out to keep conversations."
+            ) from None
+    applied.organizations[slug] = organization
 
 
 def _find_organization(entry: Entry, slug: str, applied: Applied) -> Organization:
@@ -164,10 +188,11 @@ def _user(entry: Entry, applied: Applied) -> None:
         raise entry.bad("'email' is no e-mail address.")
     password, shown = _password(entry)
     staff, name, zone = entry.flag("staff"), entry.text("name", ""), entry.text("time_zone", "UTC")
+    language = entry.text("language", "en")
     user = User.objects.with_email(email).first()
     if user is None:
         _check_password(entry, password, User(email=email, name=name))
-        user = create_user(email=email, name=name, password=password, staff=staff, time_zone=zone)
+        user = create_user(email=email, name=name, password=password, staff=staff, time_zone=zone, language=language)
     applied.users[email.lower()] = user
     applied.sign_ins.append(SignIn(email, shown))
 

@@ -288,7 +288,7 @@ class Pattern:
         return self._re.match(text)
 
     def finditer(self, text: str, start: int = 0) -> Iterator[Any]:
-        """Return the matches from a place on, in their order."""
+        """Return the matches that begin at the character `start` or later, in their order."""
         return self._re.finditer(text, start) if self._is_in(text) else iter(())
 
     def sub(self, replacement: str | Callable[[Any], str], text: str) -> str:

@@ -45,14 +45,6 @@ studio        absent  403   403       404     404   404     404   404       403 
 fact          own     ok    ok        403     404   404     404   404       ok       404     login   login login
 fact          other   404   404       403     404   404     404   404       404      404     login   login login
 fact          absent  404   404       403     404   404     404   404       404      404     login   login login
-organization  own     403   403       403     ok    404     404   404       403      404     login   login login
-organization  other   404   404       404     404   404     404   404       404      404     login   login login
-organization  absent  404   404       404     404   404     404   404       404      404     login   login login
-administrator own     404   404       404     ok    404     404   404       404      404     login   login login
-administrator other   404   404       404     404   404     404   404       404      404     login   login login
-of-owner      own     404   404       404     404   404     404   404       404      404     login   login login
-of-owner      other   404   404       404     404   404     404   404       404      404     login   login login
-of-owner      absent  404   404       404     404   404     404   404       404      404     login   login login
 member        own     ok    ok        ok      ok    404     404   404       ok       404     login   login login
 member        other   404   404       404     404   404     404   404       404      404     login   login login
 member        absent  404   404       404     404   404     404   404       404      404     login   login login
@@ -65,7 +57,7 @@ org-admin     absent  404   404       404     404   404     404   404       404 
 org-agent     own     403   403       403     ok    404     404   404       403      404     login   login login
 org-agent     other   404   404       404     404   404     404   404       404      404     login   login login
 org-agent     absent  403   403       403     404   404     404   404       403      404     login   login login
-founding      own     403   403       403     403   403     403   ok        403      403     login   login login
+founder       own     403   403       403     403   403     403   ok        403      403     login   login login
 own-key       own     ok    ok        ok      ok    ok      ok    ok        ok       ok      login   login login
 own-key       other   404   404       404     404   404     404   404       404      404     login   login login
 own-key       absent  404   404       404     404   404     404   404       404      404     login   login login
@@ -165,12 +157,14 @@ ROWS: Final[dict[str, Row]] = {
         GET="everybody 200", POST="everybody 200", PUT="everybody 200", OPTIONS="everybody 200", others="everybody 200"
     ),
     "invitation": anyone(GET="everybody 404", POST="everybody 404"),  # no link is one without its secret
-    "settings": page(GET="signed-in 200", POST="signed-in 303", data={"name": "Ana", "time_zone": "UTC"}),
+    "settings": page(
+        GET="signed-in 200", POST="signed-in 303", data={"name": "Ana", "time_zone": "UTC", "language": "en"}
+    ),
     "password": page(GET="signed-in 200", POST="signed-in 400"),
     "keys": page(GET="signed-in 200", POST="signed-in 400"),
     "key-revoke": page(GET="own-key 200", POST="own-key 303"),
     "organizations": page(GET="signed-in 200"),
-    "organization-new": page(GET="founding 200", POST="founding 303", data={"name": "New", "slug": "fresh"}),
+    "organization-new": page(GET="founder 200", POST="founder 303", data={"name": "New", "slug": "fresh"}),
     "organization": page(GET="member 200"),
     "organization-role": page(GET="org-admin 200", POST="org-admin 303", data={"role": "admin"}),
     "organization-remove": page(GET="org-admin 303", POST="org-admin 303"),
@@ -224,23 +218,22 @@ ROWS: Final[dict[str, Row]] = {
     "agent-settings": page(GET="agent:manage 200", POST="agent:manage 400"),
     "agent-delete": page(GET="agent:manage 200", POST="agent:manage 400"),
     "guardrails": page(
-        GET="administrator 200",
-        POST="administrator 303",
+        GET="org-admin 200",
+        POST="org-admin 303",
         data={"refusal": "No.", "restriction": "No.", "version": "0"},
-        objects=("own", "other"),
     ),
     "operator-start": page(GET="operate 200", POST="operate 400"),
     "operator-session": page(GET="operate 404", POST="operate 404"),  # one that she started herself: tests/chat
     "audit": page(GET="signed-in 200"),
-    "audit organization": page(GET="organization 200", query={"organization": "{organization}"}),
+    "audit organization": page(GET="org-admin 200", query={"organization": "{organization}"}),
     "audit subject": page(GET="subject 200", query={"subject": "{subject}"}),
     "providers": page(GET="operate 200"),
     "provider-add": page(GET="operate 200", POST="operate 303", data=SERVER | {"base_url": "http://127.0.0.1:8/v1"}),
     "provider": page(GET="operate 200", POST="operate 303", data=SERVER),
     "provider-test": page(POST="operate 200", data={"model": "stub-1"}),
     "provider-delete": page(GET="operate 200", POST="operate 303"),
-    "organization-transcripts": page(GET="organization 200", POST="organization 303", data={"days": "90"}),
-    "organization-delete": page(GET="of-owner 200", POST="of-owner 400"),
+    "organization-transcripts": page(GET="org-admin 200", POST="org-admin 303", data={"days": "90"}),
+    "organization-delete": page(GET="org-owner 200", POST="org-owner 400"),
     "conversations-download": page(GET="signed-in 200"),
     "healthz": anyone(others="everybody 200"),
     "readyz": anyone(others="everybody 503"),

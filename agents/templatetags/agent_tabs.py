@@ -5,12 +5,13 @@ from typing import Any
 from django import template
 
 from agents.models import Agent
-from agents.permissions import CODENAMES, granted_codenames
+from agents.permissions import PUBLIC_NAMES, granted_codenames
 
 register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
-def may_manage(context: dict[str, Any], agent: Agent) -> bool:
-    """Whether the signed-in member, who may see this agent, also manages it."""
-    return CODENAMES["agent:manage"] in granted_codenames(context["request"].user.pk, agent.pk)
+def permissions_on(context: dict[str, Any], agent: Agent) -> frozenset[str]:
+    """Return what the signed-in member, who may see this agent, may do with it, by public names."""
+    codenames = granted_codenames(context["request"].user.pk, agent.pk)
+    return frozenset(PUBLIC_NAMES[codename] for codename in codenames if codename in PUBLIC_NAMES)

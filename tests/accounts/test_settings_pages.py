@@ -48,13 +48,15 @@ def test_a_member_changes_her_name_zone_and_mails(owner: User, client_for: Clien
     page = text(client.get(reverse("settings")))
     assert 'value="Ana"' in page
     assert page.count("checked") == 2
-    saved = client.post(reverse("settings"), {"name": "Anna", "time_zone": "Europe/Lisbon", "mail_on_key": "on"})
+    saved = client.post(
+        reverse("settings"), {"name": "Anna", "time_zone": "Europe/Lisbon", "language": "pt", "mail_on_key": "on"}
+    )
     assert saved["Location"] == reverse("settings")
     owner.refresh_from_db()
-    assert (owner.name, owner.time_zone) == ("Anna", "Europe/Lisbon")
+    assert (owner.name, owner.time_zone, owner.language) == ("Anna", "Europe/Lisbon", "pt")
     assert (owner.mail_on_key, owner.mail_on_invitation) == (True, False)
     event = AuditEvent.objects.get(action="user.update")
-    assert event.details == {"changed": "mail_on_invitation, name, time_zone", "mail_on_invitation": False}
+    assert event.details == {"changed": "language, mail_on_invitation, name, time_zone", "mail_on_invitation": False}
     assert event.actor_id == event.subject_user_id == owner.pk
 
 
@@ -64,12 +66,15 @@ def test_a_member_changes_her_name_zone_and_mails(owner: User, client_for: Clien
         ({"name": "x" * 121}, "at most 120 are allowed"),
         ({"name": "half \ufffd"}, "half of a character"),
         ({"time_zone": "Europe/Atlantis"}, "not one of the available choices"),
+        ({"language": "tlh"}, "not one of the available choices"),
     ],
 )
 def test_bad_settings_are_refused_in_words_and_stay_typed(
     owner: User, client_for: ClientFor, typed: dict[str, str], said: str
 ) -> None:
-    response = client_for(owner).post(reverse("settings"), {"name": "Anna", "time_zone": "UTC"} | typed)
+    response = client_for(owner).post(
+        reverse("settings"), {"name": "Anna", "time_zone": "UTC", "language": "en"} | typed
+    )
     assert response.status_code == 400
     assert said in text(response)
     assert f'value="{typed.get("name", "Anna")}"' in text(response)
@@ -77,12 +82,26 @@ def test_bad_settings_are_refused_in_words_and_stay_typed(
     assert owner.name == "Ana"
 
 
-def test_a_zone_that_the_list_does_not_offer_is_kept(owner: User, client_for: ClientFor) -> None:
-    User.objects.filter(pk=owner.pk).update(time_zone="Etc/GMT-3")
+def test_a_zone_and_a_language_that_the_lists_do_not_offer_are_kept(owner: User, client_for: ClientFor) -> None:
+    User.objects.filter(pk=owner.pk).update(time_zone="Etc/GMT-3", language="tlh")
     owner.refresh_from_db()
     client = client_for(owner)
-    assert '<option value="Etc/GMT-3" selected>' in text(client.get(reverse("settings")))
-    assert client.post(reverse("settings"), {"name": "Ana", "time_zone": "Etc/GMT-3"}).status_code == 303
+    page = text(client.get(reverse("settings")))
+    assert '<option value="Etc/GMT-3" selected>' in page
+    assert '<option value="tlh" selected>' in page
+    typed = {"name": "Anna", "time_zone": "Etc/GMT-3", "language": "tlh"}
+    assert client.post(reverse("settings"), typed).status_code == 303
+    owner.refresh_from_db()
+    assert (owner.name, owner.language) == ("Anna", "tlh")
+
+
+def test_languages_are_offered_by_their_own_names_and_the_download_is_at_hand(
+    owner: User, client_for: ClientFor
+) -> None:
+    page = text(client_for(owner).get(reverse("settings")))
+    assert '<option value="de">Deutsch (German)</option>' in page
+    assert '<option value="en" selected>English</option>' in page
+    assert reverse("conversations-download") in page
 
 
 # --- password ---------------------------------------------------------------------------------------------------------
@@ -184,7 +203,7 @@ def test_a_link_of_a_deleted_or_changed_account_does_not_work(owner: User) -> No
 
 
 def make_key(client: Client, **changes: str) -> Any:
-    typed = {"name": "ci", "organization": "acme", "memory": "on", "expires": ""}
+    typed = {"name": "ci", "organization": "acme", "scope": "chat", "memory": "on", "expires": ""}
     return client.post(reverse("keys"), typed | changes)
 
 
@@ -226,6 +245,23 @@ def test_no_mail_comes_where_it_was_turned_off(
     assert mail.outbox == []
 
 
+def test_c04_a_key_is_made_for_chat_or_for_triggers_and_the_lists_say_which(
+    owner: User, organization: Organization, client_for: ClientFor
+) -> None:
+    client = client_for(owner)
+    page = text(client.get(reverse("keys")))
+    assert "a program of yours talks to your agents" in page
+    assert "a connector, such as one for Slack or e-mail" in page
+    assert make_key(client).status_code == 201
+    made = make_key(client, name="slack", scope="triggers")
+    assert "where memory never acts" in text(made)
+    assert {key.name: key.scope for key in ApiKey.objects.all()} == {"ci": "chat", "slack": "triggers"}
+    ada = factories.make_member(organization, None, "ada@acme.example", role="admin")
+    for listed in (client.get(reverse("keys")), client_for(ada).get(reverse("organization-keys", args=["acme"]))):
+        assert "for triggers" in text(listed)
+        assert "for chat, with memory" in text(listed)
+
+
 def test_a_key_lasts_through_its_last_day_in_the_members_zone(owner: User, client_for: ClientFor) -> None:
     User.objects.filter(pk=owner.pk).update(time_zone="Pacific/Auckland")
     owner.refresh_from_db()
@@ -245,6 +281,7 @@ def test_a_key_lasts_through_its_last_day_in_the_members_zone(owner: User, clien
         ({"expires": "soon"}, "valid date"),
         ({"name": ""}, "required"),
         ({"organization": "other"}, "not one of the available choices"),
+        ({"scope": "everything"}, "not one of the available choices"),
     ],
 )
 def test_a_bad_key_is_refused_and_none_is_made(

@@ -211,3 +211,18 @@ def test_the_grid_of_a_large_organization_comes_in_pages_that_fit_a_form(
     assert tick(client, everything, everything).status_code == 303  # 686 fields
     assert len(grants_on(agent, [user.pk for user in users])) == 49 * len(CODENAMES)
     assert text(client.get(url("organization-permissions", "guide") + "?page=2")).count("checkbox") == 11 * 7
+
+
+def test_who_manages_an_agent_without_using_it_still_gets_to_its_pages_by_clicks(
+    agent: Agent, organization: Organization, client_for: ClientFor
+) -> None:
+    manager = factories.make_member(organization, agent, "mia@acme.example", permissions=("agent:manage",))
+    client = client_for(manager)
+    listed = text(client.get("/agents/"))
+    assert "/agents/acme/guide/settings/" in listed
+    assert "/agents/acme/guide/chat/" not in listed
+    tabs = text(client.get("/agents/acme/guide/settings/"))
+    for name in ("studio", "extraction", "settings"):
+        assert f'href="/agents/acme/guide/{name}/"' in tabs
+    for name in ("chat", "sessions", "memory"):
+        assert f'href="/agents/acme/guide/{name}/"' not in tabs

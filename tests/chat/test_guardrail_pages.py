@@ -43,15 +43,15 @@ def client(admin: User, client_for: Callable[..., Client]) -> Client:
     return client_for(admin)
 
 
-def test_i04_only_owners_and_administrators_find_the_page(
+def test_i04_only_owners_and_administrators_see_the_page_and_strangers_find_none(
     client: Client, client_for: Callable[..., Client], organization: Organization, owner: User, stranger: User
 ) -> None:
     assert client.get(URL).status_code == 200
     boss = factories.make_member(organization, None, "boss@acme.example", role="owner")
     assert client_for(boss).get(URL).status_code == 200
-    for user in (owner, stranger):
-        assert client_for(user).get(URL).status_code == 404
-        assert client_for(user).post(URL, form()).status_code == 404
+    for user, code in ((owner, 403), (stranger, 404)):
+        assert client_for(user).get(URL).status_code == code
+        assert client_for(user).post(URL, form()).status_code == code
     assert client.get("/organizations/other/guardrails/").status_code == 404
     assert Client().get(URL).status_code == 302
     assert client.put(URL).status_code == 405

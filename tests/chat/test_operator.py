@@ -173,7 +173,7 @@ def test_an_operator_finds_only_what_she_started(
     assert client.get(f"{START}{mine.pk}/").status_code == 404
 
 
-def test_members_and_other_staff_are_refused_and_anonymous_people_sign_in(client_for: ClientFor, owner: User) -> None:
+def test_members_and_other_staff_find_nothing_and_anonymous_people_sign_in(client_for: ClientFor, owner: User) -> None:
     staff = factories.make_user("tom@ops.example", staff=True)
     for user in (owner, staff):
         assert client_for(user).get(START).status_code == 404

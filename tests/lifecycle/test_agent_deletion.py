@@ -86,6 +86,10 @@ def test_r03_a_ledger_that_cannot_be_written_keeps_the_agent(
     assert Agent.objects.get().deleted_at is None
 
 
-def test_r03_the_list_of_agents_leads_managers_there(manager: User, colleague: User, client_for: ClientFor) -> None:
-    assert URL in client_for(manager).get("/agents/").content.decode()
-    assert URL not in client_for(colleague).get("/agents/").content.decode()
+def test_r03_the_list_of_agents_leads_managers_there_by_way_of_its_settings(
+    manager: User, colleague: User, client_for: ClientFor
+) -> None:
+    settings = "/agents/acme/guide/settings/"
+    assert settings in client_for(manager).get("/agents/").content.decode()
+    assert URL in client_for(manager).get(settings).content.decode()
+    assert settings not in client_for(colleague).get("/agents/").content.decode()

@@ -86,6 +86,9 @@ def test_setup_applies_the_file_and_a_second_time_changes_nothing(setup_file: Pa
     [
         ('slug = "acme"', 'slug = "Ac me"', "'slug' must be"),
         ('slug = "acme"', 'slugg = "acme"', "'slug' is missing"),
+        ('name = "Acme"', "transcript_days = 0", "'transcript_days' must be 1 to 3650"),
+        ('name = "Acme"', 'transcript_days = "90"', "'transcript_days' must be a whole number"),
+        ('name = "Ana"', 'language = "tlh"', "'tlh' is no language here"),
         ("staff = false", 'staff = "no"', "'staff' must be true or false"),
         ("Europe/Berlin", "Berlin", "'Berlin' is no time zone; use a name like Europe/Berlin"),
         ("only-for-trying-out", "short", "at least 12 characters"),
@@ -107,6 +110,21 @@ def test_a_bad_setup_file_is_refused_whole_with_the_entry_named(
     with pytest.raises(CommandError, match=message):
         run("setup", setup_file)
     assert not Organization.objects.exists()
+
+
+def test_a_setup_file_sets_a_new_user_s_language_and_how_long_an_organization_keeps_conversations(
+    setup_file: Path,
+) -> None:
+    run("setup", setup_file)
+    assert (User.objects.get().language, Organization.objects.get().transcript_days) == ("en", None)
+    more = SETUP.replace('name = "Acme"', "transcript_days = 365").replace('"ana@', '"bea@')
+    setup_file.write_text(more.replace('name = "Ana"', 'language = "pt-br"'))
+    run("setup", setup_file)
+    assert Organization.objects.get().transcript_days == 365
+    assert User.objects.get(email="bea@acme.example").language == "pt-br"
+    setup_file.write_text(SETUP)
+    run("setup", setup_file)
+    assert Organization.objects.get().transcript_days == 365, "a file that does not name it changes nothing"
 
 
 def test_a_setup_file_never_takes_the_last_owner_away(setup_file: Path) -> None:

@@ -108,8 +108,8 @@ def test_r03_an_owner_deletes_her_organization_with_its_keys_and_memory(
     make_fact(consented)
     client, member = client_for(boss), client_for(owner)
     answer = client.post(DELETE, {"typed": " ACME "})
-    assert (answer.status_code, answer["Location"]) == (303, "/agents/")
-    assert "its keys are destroyed" in text_of(client.get("/agents/"))
+    assert (answer.status_code, answer["Location"]) == (303, "/organizations/")
+    assert "its keys are destroyed" in text_of(client.get("/organizations/"))
     assert not Fact.objects.exists()
     assert not Consent.objects.exists()
     assert not OrganizationKey.objects.exclude(state="destroyed").exists()
@@ -145,13 +145,19 @@ def test_r03_without_the_typed_slug_no_organization_is_deleted(
     assert organization.deleted_at is None
 
 
-@pytest.mark.parametrize("who", ["owner", "administrator", "stranger"])
-def test_r03_nobody_but_an_owner_finds_the_organization_s_deletion(
-    who: str, owner: User, administrator: User, stranger: User, client_for: ClientFor, organization: Organization
+@pytest.mark.parametrize(("who", "code"), [("owner", 403), ("administrator", 403), ("stranger", 404)])
+def test_r03_nobody_but_an_owner_may_delete_the_organization(
+    who: str,
+    code: int,
+    owner: User,
+    administrator: User,
+    stranger: User,
+    client_for: ClientFor,
+    organization: Organization,
 ) -> None:
     client = client_for({"owner": owner, "administrator": administrator, "stranger": stranger}[who])
     for answer in (client.get(DELETE), client.post(DELETE, {"typed": "acme"})):
-        assert answer.status_code == 404
+        assert answer.status_code == code
     organization.refresh_from_db()
     assert organization.deleted_at is None
 

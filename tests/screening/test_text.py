@@ -10,6 +10,7 @@ from screening.text import (
     UnacceptableText,
     canonical_key,
     clean_text,
+    compiled,
     fold,
     normalize_for_hash,
     normalize_key,
@@ -148,3 +149,9 @@ def test_e05_a_key_is_one_key_however_its_words_are_joined() -> None:
 def test_spoken_text_keeps_its_accents() -> None:
     assert spoken("ICH WÜRDE") == "ich würde"
     assert spoken("ich wu\u0308rde") == "ich würde"
+
+
+def test_a_pattern_reads_on_from_a_place_in_the_text() -> None:
+    pattern = compiled("owl")
+    assert [match.start() for match in pattern.finditer("é owl owl", 3)] == [6]
+    assert list(pattern.finditer("nothing", 3)) == []

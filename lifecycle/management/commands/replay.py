@@ -14,6 +14,7 @@ from agents.models import Agent
 from consent.scope import Scope
 from consent.services import GrantRefused, grant_consent
 from conversations.surfaces import Surface
+from lifecycle.command_line import quiet_logs
 from lifecycle.replay import replay, report, wait
 from lifecycle.transcripts import BadTranscript, exchanges, read_transcript
 
@@ -38,7 +39,7 @@ class Command(BaseCommand):
         if options["consent"]:
             self._grant(user, agent)
         total = sum(len(exchanges(messages)) for messages in sessions)
-        with tqdm(total=total, desc="Turns", unit="turn", disable=None) as bar:
+        with quiet_logs(), tqdm(total=total, desc="Turns", unit="turn", disable=None) as bar:
             done = replay(sessions, agent=agent, user=user, surface=Surface(options["surface"]), step=bar.update)
         self.stdout.write(f"Sessions: {len(done.session_ids)}. Turns: {done.turns.total()}.")
         if not options["wait"]:
