@@ -31,6 +31,7 @@ from conversations.services import (
     begin_turn,
     find_continued,
     finish_turn,
+    note_prompt,
     open_session,
     transcript,
 )
@@ -175,9 +176,7 @@ def start_turn(
             client_system=asked.system if asked else (),
             history=[*earlier, *history, *new],
         )
-        turn.memory_state, turn.fact_ids = context.state, list(context.fact_ids)
-        turn.prompt_cache_key = prompt.cache_key
-        turn.save(update_fields=["memory_state", "fact_ids", "prompt_cache_key"])
+        note_prompt(turn=turn, memory_state=context.state, fact_ids=context.fact_ids, cache_key=prompt.cache_key)
     except BaseException:
         finish_turn(turn=turn, status=Turn.Status.FAILED, reply=Reply(""), at=now, now=now, error_code="not_started")
         raise
