@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 PATH: Final = "/v1/chat/completions"
@@ -49,7 +50,7 @@ def read_streams(
     async def read_all() -> list[Stream]:
         loop = asyncio.get_running_loop()
         for seconds, call in (at or {}).items():
-            loop.call_later(seconds, lambda call=call: loop.run_in_executor(None, call))
+            loop.call_later(seconds, partial(loop.run_in_executor, None, call))
         return await asyncio.gather(
             *(_read(port, request, after=number * apart) for number, request in enumerate(requests))
         )

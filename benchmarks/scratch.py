@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import psycopg
 from psycopg import sql
@@ -48,6 +48,7 @@ def pooled(size: int = 1) -> Iterator[None]:
     """
     from django.db import connection
 
+    wrapper: Any = connection
     settings = connection.settings_dict
     before = settings["OPTIONS"], settings["CONN_MAX_AGE"]
     connection.close()
@@ -57,7 +58,7 @@ def pooled(size: int = 1) -> Iterator[None]:
         yield
     finally:
         connection.close()
-        connection.close_pool()
+        wrapper.close_pool()
         settings["OPTIONS"], settings["CONN_MAX_AGE"] = before
 
 
