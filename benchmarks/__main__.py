@@ -19,6 +19,7 @@ FIGURES: Final = (
     Figure("b4", "extraction of ten candidates without the model", "benchmarks.writing"),
     Figure("b9", "a night of retention", "benchmarks.retention"),
     Figure("b10", "the Memory tab with 200 facts", "benchmarks.memory_tab"),
+    Figure("b11", "the first streamed token with 50 streams open at once", "benchmarks.streaming"),
     Figure("screening", "the write-time filter on labelled texts", "benchmarks.labelled", database=False),
 )
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from benchmarks import world
 from benchmarks.figures import Check, Context, Outcome, against_floor, alternate
 from benchmarks.prompt_block import raw_block, statements
+from benchmarks.scratch import pooled
 from chat.services import complete, start_turn
 from conversations.services import Said, open_session
 from conversations.surfaces import Surface
@@ -80,7 +81,12 @@ def raw_enqueue() -> Callable[[], Any]:
 
 def measure_b3(_context: Context) -> Outcome:
     """A turn with memory minus the same turn under the kill switch, against B1's floor and one INSERT."""
-    member, model = world.full_member(), InstantModel()
+    member = world.full_member()
+    with pooled():
+        return _against_floor(member, InstantModel())
+
+
+def _against_floor(member: world.Member, model: InstantModel) -> Outcome:
     run = turn_of(member, model)
     off = switched_off(run)
     extra = _statements_of(run) - _statements_of(off)

@@ -21,6 +21,7 @@ from chat.guardrails import Guard, Refused
 from chat.guardrails import Reply as Screened
 from chat.policies import count_hits, policy_for
 from chat.prompt import assemble, member_line
+from chat.stops import STOPS
 from conversations.models import Session, Turn
 from conversations.services import (
     Reply,
@@ -31,6 +32,7 @@ from conversations.services import (
     begin_turn,
     find_continued,
     finish_turn,
+    note_prompt,
     open_session,
     transcript,
 )
@@ -43,7 +45,6 @@ log = structlog.get_logger(__name__)
 type Clock = Callable[[], datetime]
 
 MAX_HISTORY_CHARACTERS: Final = 400_000  # of a session's own transcript that is sent again; oldest turns fall away
-STOP_CHECK_SECONDS: Final = 0.5
 KEEP_ALIVE_SECONDS: Final = 2.0  # of silence; then we look whether anybody still wants the reply
 FILTERED: Final = "content_filter"  # what OpenAI's protocol calls a reply that guardrails end
 NOT_ASKED: Final = Context("", (), "input_blocked")
@@ -175,9 +176,7 @@ def start_turn(
             client_system=asked.system if asked else (),
             history=[*earlier, *history, *new],
         )
-        turn.memory_state, turn.fact_ids = context.state, list(context.fact_ids)
-        turn.prompt_cache_key = prompt.cache_key
-        turn.save(update_fields=["memory_state", "fact_ids", "prompt_cache_key"])
+        note_prompt(turn=turn, memory_state=context.state, fact_ids=context.fact_ids, cache_key=prompt.cache_key)
     except BaseException:
         finish_turn(turn=turn, status=Turn.Status.FAILED, reply=Reply(""), at=now, now=now, error_code="not_started")
         raise
@@ -259,7 +258,7 @@ def stream(started: Started, *, clock: Clock, model: ChatModel | None = None) ->
     reply = started.guard.reply()
     usage, finish = Usage(), "stop"
     status, code = Turn.Status.STOPPED, "client_gone"
-    looks = StopWatch(started.turn, clock)
+    STOPS.watch(started.turn.pk, now=clock())
     try:
         model = model or model_for(started.session.agent)
         with breaker.guarded(started.session.agent.provider, clock=clock) as call:
@@ -273,7 +272,9 @@ def stream(started: Started, *, clock: Clock, model: ChatModel | None = None) ->
                         finish = chunk.finish_reason or finish
                     if chunk is None or chunk.text:
                         yield Chunk(reply.add(chunk.text) if chunk else "")
-                    if looks.stop_requested():
+                    stop = STOPS.asked(started.turn.pk, now=clock())
+                    release_connection()
+                    if stop:
                         status, code = Turn.Status.STOPPED, "asked"
                         call.given_up = not reply.begun
                         break
@@ -290,6 +291,7 @@ def stream(started: Started, *, clock: Clock, model: ChatModel | None = None) ->
         status, code = Turn.Status.FAILED, "crashed"
         raise
     finally:
+        STOPS.forget(started.turn.pk)
         reply.close(whole=False)  # what broke off or was left is screened as far as it came
         finish = _reason(reply, finish)
         status = _status(reply) if status == Turn.Status.COMPLETED else status
@@ -302,24 +304,6 @@ def stream(started: Started, *, clock: Clock, model: ChatModel | None = None) ->
 
 def _pumped(model: ChatModel, request: ChatRequest) -> Generator[Chunk | None]:
     return pumped(model.stream(request), every=KEEP_ALIVE_SECONDS)
-
-
-class StopWatch:
-    """Looks at most twice a second whether somebody asked the turn to stop."""
-
-    def __init__(self, turn: Turn, clock: Clock) -> None:
-        self._turn = turn
-        self._clock = clock
-        self._looked_at = clock()
-
-    def stop_requested(self) -> bool:
-        now = self._clock()
-        if (now - self._looked_at).total_seconds() < STOP_CHECK_SECONDS:
-            return False
-        self._looked_at = now
-        asked = Turn.objects.filter(pk=self._turn.pk, stop_requested_at__isnull=False).exists()
-        release_connection()
-        return asked
 
 
 def end(

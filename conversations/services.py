@@ -16,6 +16,7 @@ from audit.services import record
 from conversations import digest
 from conversations.models import Message, Participant, Session, Turn
 from conversations.surfaces import OWN_DOORS, Surface
+from database.prepared import prepared_cursor
 
 # A turn that is still running after this long has lost its process; the next one may begin.
 ABANDONED_AFTER: Final = timedelta(minutes=15)
@@ -206,6 +207,19 @@ def _append(turn: Turn, said: Sequence[Said], speaker: User | None, now: datetim
     )
 
 
+# Every turn pays for it, and most of all for up to 200 ids: in binary form they cost a quarter of the text.
+_NOTE_PROMPT: Final = (
+    "UPDATE conversations_turn SET memory_state = %s, fact_ids = %b::uuid[], prompt_cache_key = %s WHERE id = %s"
+)
+
+
+def note_prompt(*, turn: Turn, memory_state: str, fact_ids: Sequence[uuid.UUID], cache_key: str) -> None:
+    """Store what went into a turn's prompt: why memory did or did not act, its facts, and the cache key (C09)."""
+    turn.memory_state, turn.fact_ids, turn.prompt_cache_key = memory_state, list(fact_ids), cache_key
+    with prepared_cursor() as cursor:
+        cursor.execute(_NOTE_PROMPT, (memory_state, turn.fact_ids, cache_key, turn.pk))
+
+
 @transaction.atomic
 def finish_turn(
     *, turn: Turn, status: Turn.Status, reply: Reply, at: datetime, now: datetime, error_code: str = ""
@@ -215,8 +229,9 @@ def finish_turn(
     Returns False, and stores nothing, when the turn has already ended (it was abandoned, or finished twice).
     """
     session = Session.objects.select_for_update(no_key=True).get(pk=turn.session_id)
-    current = Turn.objects.select_for_update(no_key=True).get(pk=turn.pk)
-    if current.status != Turn.Status.RUNNING:
+    # Not the whole row: the ids of its facts take long to read.
+    current = Turn.objects.select_for_update(no_key=True).values_list("status", flat=True).get(pk=turn.pk)
+    if current != Turn.Status.RUNNING:
         return False
     if reply.text or status == Turn.Status.COMPLETED:  # a client resends an empty reply too
         _append(turn, [Said("assistant", reply.text, at)], turn.speaker, now)

@@ -98,13 +98,18 @@ def start_worker(logs: Path) -> Running:
     return _start("worker", [sys.executable, str(BASE_DIR / "manage.py"), "worker"], logs=logs, environment={})
 
 
-def start_web(logs: Path, *, port: int, instance: str) -> Running:
-    """Start granian on loopback: plain WSGI with many blocking threads. Raises StartFailed when something is there."""
+def start_web(
+    logs: Path, *, port: int, instance: str, workers: int = 1, threads: int = THREADS, pool: int = POOL
+) -> Running:
+    """Start granian on loopback: plain WSGI with many blocking threads. Raises StartFailed when something is there.
+
+    Each worker process has so many threads, which is how many streams it serves at once, and database connections.
+    """
     free_port(port)
     command = [sys.executable, "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1", "--port", str(port)]
-    command += ["--workers", "1", "--blocking-threads", str(THREADS), "--no-ws", "--log-level", "warning"]
+    command += ["--workers", str(workers), "--blocking-threads", str(threads), "--no-ws", "--log-level", "warning"]
     command += ["memoryproject.wsgi:application"]
-    environment = {"MEMORYPROJECT_DATABASE_POOL": str(POOL), "MEMORYPROJECT_INSTANCE": instance}
+    environment = {"MEMORYPROJECT_DATABASE_POOL": str(pool), "MEMORYPROJECT_INSTANCE": instance}
     return _start("web", command, logs=logs, environment=environment)
 
 

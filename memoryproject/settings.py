@@ -113,7 +113,7 @@ def _database(url: str) -> dict[str, Any]:
         )
     options: dict[str, Any] = {"connect_timeout": 5, "application_name": "memoryproject"}
     if DATABASE_POOL:  # the web process only: a pool breaks the queue's forked workers
-        options["pool"] = {"min_size": 1, "max_size": DATABASE_POOL, "timeout": 3}
+        options["pool"] = {"min_size": 1, "max_size": DATABASE_POOL, "timeout": 10}
     # Only statements that bind on the server are prepared: the one that reads a prompt block.
     prepared = env.boolean("MEMORYPROJECT_PREPARED_STATEMENTS", default=True)
     options["prepare_threshold"] = 5 if prepared else None

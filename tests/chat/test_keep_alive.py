@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts.models import User
 from agents import breaker
 from agents.models import Agent, ProviderState
-from chat import services
+from chat import services, stops
 from conversations.models import Session, Turn
 from conversations.services import Said, request_stop
 from extraction.models import Run
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(services, "KEEP_ALIVE_SECONDS", 0.1)
-    monkeypatch.setattr(services, "STOP_CHECK_SECONDS", 0.0)
+    monkeypatch.setattr(stops, "STOP_CHECK_SECONDS", 0.0)
 
 
 @pytest.fixture
@@ -88,10 +88,10 @@ def test_a_crash_in_the_middle_of_a_stream_ends_with_a_failed_event(
 ) -> None:
     model_server.answers = [{"text": "Good day.", "pause": 0.2}]
 
-    def crash(self: object) -> bool:
+    def crash(*_: object, **_more: object) -> bool:
         raise RuntimeError("a secret word")
 
-    monkeypatch.setattr(services.StopWatch, "stop_requested", crash)
+    monkeypatch.setattr(stops.Stops, "asked", crash)
     page = b"".join(send(session, owner).streaming_content).decode()
     assert "event: failed" in page
     api = b"".join(ask(stream=True).streaming_content).decode()

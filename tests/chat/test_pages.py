@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from accounts.models import Organization, User
 from agents.models import Agent
-from chat import leftover, services
+from chat import leftover, stops
 from consent.scope import Scope
 from conversations.models import Message, Participant, Session, Turn
 from conversations.services import Reply, Said, begin_turn, finish_turn
@@ -132,7 +132,7 @@ def test_no_more_replies_go_on_alone_than_there_is_room_for(
 def test_c03_a_reply_that_goes_on_alone_is_stopped_when_asked(
     client: Client, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(services, "STOP_CHECK_SECONDS", 0.0)
+    monkeypatch.setattr(stops, "STOP_CHECK_SECONDS", 0.0)
 
     def stop_first(work: Callable[[], None]) -> None:
         client.post(url("chat-stop", session), {"turn": str(Turn.objects.get().pk)})

@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.models import User
 from agents.models import Agent
 from agents.services import set_tools_enabled
-from chat import rounds, services, tools
+from chat import rounds, services, stops, tools
 from conversations.models import Message, Session, Turn
 from conversations.services import Said, request_stop
 from llm.client import ChatMessage, ChatRequest, Chunk, Completion, ToolCall, Usage
@@ -144,7 +144,7 @@ class Talking:
 
 
 def test_c08_a_stop_between_rounds_is_heeded(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "STOP_CHECK_SECONDS", 0.0)
+    monkeypatch.setattr(stops, "STOP_CHECK_SECONDS", 0.0)
     turn, model = start(session), Talking()
     pieces = services.stream(turn, clock=timezone.now, model=model)
     assert next(pieces).text == "Round."

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from django_q.models import OrmQ
 
 from accounts.models import Organization, User
 from agents.models import Agent
@@ -216,6 +217,21 @@ def test_withdrawal_during_the_model_call_writes_nothing_and_passes_nothing(
 def test_e01_a_turn_that_did_not_complete_leaves_no_run(session: Session, status: Turn.Status) -> None:
     turn, _message = factories.make_turn(session, "I live in Porto.", status=status)
     assert runs.schedule(turn, now=timezone.now()) is None
+
+
+def test_e01_a_run_and_its_task_come_in_one_statement(
+    session: Session, consented: Scope, django_assert_num_queries: Any
+) -> None:
+    turn, _message = factories.make_turn(session, "I live in Porto.")
+    turn.memory_state = "used"
+    now = timezone.now()
+    with django_assert_num_queries(1):
+        run = runs.schedule(turn, now=now)
+    assert run is not None
+    stored = Run.objects.get()
+    assert (stored.pk, stored.state, stored.tries, stored.outcomes, stored.due_at) == (run.pk, "waiting", 0, {}, now)
+    assert (stored.user_id, stored.agent_id, stored.turn_id) == (consented.user_id, consented.agent_id, turn.pk)
+    assert OrmQ.objects.get().task["args"] == (str(run.pk),)
 
 
 def test_c10_what_an_operator_typed_is_not_extracted(

@@ -1,0 +1,49 @@
+"""Looks whether somebody asked a streaming turn to stop, for all turns of this process in one statement (C03)."""
+
+import threading
+import uuid
+from datetime import datetime
+from typing import Final
+
+from conversations.models import Turn
+
+STOP_CHECK_SECONDS: Final = 0.5
+
+
+class Stops:
+    """The turns that stream in this process. With a look of its own each, hundreds of them would fill the database."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._streaming: set[uuid.UUID] = set()
+        self._asked: set[uuid.UUID] = set()
+        self._looked_at: datetime | None = None
+
+    def watch(self, turn_id: uuid.UUID, *, now: datetime) -> None:
+        with self._lock:
+            if not self._streaming:
+                self._looked_at = now
+            self._streaming.add(turn_id)
+
+    def forget(self, turn_id: uuid.UUID) -> None:
+        with self._lock:
+            self._streaming.discard(turn_id)
+            self._asked.discard(turn_id)
+
+    def asked(self, turn_id: uuid.UUID, *, now: datetime) -> bool:
+        """Whether a watched turn shall stop. The first one to ask after a while looks for all."""
+        with self._lock:
+            last = self._looked_at
+            due = last is None or abs((now - last).total_seconds()) >= STOP_CHECK_SECONDS
+            if due:
+                self._looked_at = now
+            streaming = list(self._streaming) if due else []
+        if due:
+            wanted = Turn.objects.filter(pk__in=streaming, stop_requested_at__isnull=False)
+            found = set(wanted.values_list("pk", flat=True))
+            with self._lock:
+                self._asked |= found & self._streaming
+        return turn_id in self._asked
+
+
+STOPS: Final = Stops()
