@@ -18,7 +18,7 @@ from agents.models import Agent
 from consent.models import Consent
 from consent.scope import ConsentedScope, Scope
 from conversations.surfaces import uses_facts
-from database.prepared import prepared_cursor
+from database.prepared import in_one_trip, prepared_cursor
 
 ON: Final = frozenset({"1", "true", "on", "enabled"})
 OFF: Final = frozenset({"", "0", "false", "off", "disabled", "no"})
@@ -167,10 +167,10 @@ def hold_with(
     """Do as `hold` does, and fetch `rows` under the lock in the statement that judges."""
     if kill_switch_on():
         return Closed.KILL_SWITCH, []
-    with prepared_cursor() as cursor:
+    with in_one_trip(), prepared_cursor() as cursor:
         cursor.execute(_lock_sql(), (scope.organization_id, scope.user_id, scope.agent_id))
-    # A second statement: it sees what was committed while the lock was waited for.
-    state, found = open_with(scope, rows, surface=None)
+        # A second statement: it sees what was committed while the lock was waited for.
+        state, found = open_with(scope, rows, surface=None)
     if isinstance(state, ConsentedScope) and epoch is not None and state.epoch != epoch:
         return Closed.CHANGED, []
     return state, found

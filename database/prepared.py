@@ -25,3 +25,16 @@ def prepared_cursor() -> Iterator[CursorWrapper]:
             connection.make_debug_cursor if connection.queries_logged else connection.make_cursor
         )
         yield make(cursor)
+
+
+@contextmanager
+def in_one_trip() -> Iterator[None]:
+    """Send the statements inside without waiting for each one's answer; only in a transaction.
+
+    The server runs them one after another, each seeing what was committed before it began. An error of any of them is
+    raised when the block ends, or when a row is fetched.
+    """
+    connection.close_if_health_check_failed()
+    connection.ensure_connection()
+    with connection.wrap_database_errors, connection.connection.pipeline():
+        yield

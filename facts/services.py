@@ -16,6 +16,7 @@ from accounts.models import User
 from audit.services import record
 from consent import gate
 from consent.scope import ConsentedScope, Scope
+from database.prepared import in_one_trip
 from encryption.envelope import BadRecord, Opened
 from encryption.services import KeyUnavailable, ScopeKeys
 from facts.models import LIFETIME, Fact
@@ -150,7 +151,9 @@ def record_candidates(
         status = _status(disagrees_with_stored=hashed in occupied, disagree_among_themselves=len(group) > 1)
         outcome.by_status[status] += len(group)
         new += [_sealed(keys, fact, hashed, content, status, now=now) for content, fact in group.items()]
-    if new:
+    if not new:
+        return outcome
+    with in_one_trip():
         insert_facts(scope, new, dek_version=keys.active_version, now=now)
         record(
             "fact.record",
