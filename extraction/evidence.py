@@ -6,6 +6,7 @@ denied, told of others, ordered, or taken back.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from itertools import islice
 from typing import Final, Literal
@@ -32,11 +33,23 @@ MAX_NAMED: Final = 50  # things of one question that are looked at
 NAMED_WORDS: Final = 6  # words after "my" that belong to what is named: "my 4 year old son"
 
 
+@dataclass(frozen=True)
+class Said:
+    """What the member says herself in the messages that a fact cites."""
+
+    sentences: tuple[Sentence, ...]
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        return frozenset().union(*(sentence.stems for sentence in self.sentences))
+
+
 class Heard:
     """The messages that the model saw, in their order, read once for all the candidates of a run."""
 
     def __init__(self, messages: Sequence[Cited]):
         self.messages = messages
+        self._said: dict[frozenset[tuple[str, datetime]], Said] = {}
         self.own = [split(m.own_words, n) for n, m in enumerate(messages)]
         self.everything = [sentence for sentences in self.own for sentence in sentences]
         self.mine = frozenset(stem for sentence in self.everything for stem in sentence.stems)
@@ -74,10 +87,13 @@ class Heard:
                 gone |= {s.place for s in self.own[before]} if before is not None else set()
         return frozenset(gone)
 
-    def said_in(self, cited: Sequence[Cited]) -> list[Sentence]:
-        """Return the member's own sentences of the cited messages."""
-        keys = {(message.text, message.at) for message in cited if message.own}
-        return [s for n, m in enumerate(self.messages) if (m.text, m.at) in keys for s in self.own[n]]
+    def said_in(self, cited: Sequence[Cited]) -> Said:
+        """Return the member's own sentences of the cited messages; facts often cite the same ones."""
+        keys = frozenset((message.text, message.at) for message in cited if message.own)
+        if keys not in self._said:
+            own = (s for n, m in enumerate(self.messages) if (m.text, m.at) in keys for s in self.own[n])
+            self._said[keys] = Said(tuple(own))
+        return self._said[keys]
 
 
 def find_doubt(body: str, cited: Sequence[Cited], heard: Heard | None = None) -> Doubt | None:
@@ -86,12 +102,13 @@ def find_doubt(body: str, cited: Sequence[Cited], heard: Heard | None = None) ->
     `heard` shows who else said the words, and whether the member took them back; without it only the cited messages do.
     """
     heard = heard or Heard(cited)
-    said = heard.said_in(cited)
+    told = heard.said_in(cited)
+    said = told.sentences
     wanted = weigh(body)
     shown = Passage(spoken(body))
     if is_one_off(shown, said):
         return Doubt("shape", "one_off")
-    if _is_echo(wanted, said, heard):
+    if _is_echo(wanted, told, heard):
         return Doubt("ungrounded", "echo")
     carrying = carriers(said, wanted) or [s for s in said if not s.is_question]
     if _is_taken_back(carrying, wanted, heard):
@@ -104,14 +121,14 @@ def find_doubt(body: str, cited: Sequence[Cited], heard: Heard | None = None) ->
     return Doubt("ungrounded", "gossip") if _is_gossip(body, shown, carrying, said) else None
 
 
-def _is_echo(wanted: dict[str, int], said: Sequence[Sentence], heard: Heard) -> bool:
+def _is_echo(wanted: dict[str, int], told: Said, heard: Heard) -> bool:
     """Return whether the words of a fact come from others: the assistant, the memory block, a quoted or pasted text."""
     if not wanted:
         return False
-    mine = overlap(wanted, frozenset().union(*(sentence.stems for sentence in said)))
+    mine = overlap(wanted, told.stems)
     theirs = overlap(wanted, heard.theirs)
     if mine == 0:
-        asserts = any(len(s.stems) >= SHORT_ANSWER and not s.is_question for s in said)
+        asserts = any(len(s.stems) >= SHORT_ANSWER and not s.is_question for s in told.sentences)
         return theirs > 0 or not asserts
     return theirs >= 3 * mine and theirs + mine >= 0.6 * sum(wanted.values())
 

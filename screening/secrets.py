@@ -3,12 +3,14 @@
 import base64
 import binascii
 import math
+import re
 from collections import Counter
 from itertools import pairwise
 from typing import Final
 
 from screening.text import compiled, either, fold_visible, unspaced, word_set
 
+MIN_SEED_WORDS: Final = 6
 MAX_TOKENS: Final = 200  # a text of 4,000 characters holds fewer tokens of 16 characters than this
 
 # Shapes that providers publish. Case matters, so these run on the visible text, not on the folded one.
@@ -143,6 +145,7 @@ _GATE: Final = compiled(
     r"|مفتاح|رمز"
 )
 _TOKEN: Final = compiled(r"[A-Za-z0-9_+/=.~\-]{12,}")
+_DIGIT: Final = re.compile("[0-9]")  # visible text has no others
 _DATED: Final = compiled(r"(?:19|20)\d\d-\d\d|^[a-zA-Z]+[.\-_]?\d{1,4}$")
 _PRODUCT_KEY: Final = compiled(r"\b[A-Z0-9]{5}(?:-[A-Z0-9]{5}){3,5}\b")
 _BASE64: Final = compiled(r"[A-Za-z0-9+/_-]{20,}={0,2}")
@@ -236,6 +239,8 @@ def _is_phrase(start: str, rest: str) -> bool:
 
 
 def _has_seed_phrase(folded: str) -> bool:
+    if folded.count(" ") + folded.count(",") < MIN_SEED_WORDS - 1:
+        return False
     run = best = 0
     for token in folded.replace(",", " ").split():
         run = (
@@ -244,11 +249,11 @@ def _has_seed_phrase(folded: str) -> bool:
             else 0
         )
         best = max(best, run)
-    return best >= 12 or (best >= 6 and bool(_SEED_WORD.search(folded)))
+    return best >= 12 or (best >= MIN_SEED_WORDS and bool(_SEED_WORD.search(folded)))
 
 
 def _has_random_token(shown: str, folded: str) -> bool:
-    if not any(c.isdigit() for c in shown):  # a token without a digit is a word
+    if not _DIGIT.search(shown):  # a token without a digit is a word
         return False
     gated = bool(_GATE.search(folded))
     for match in list(_TOKEN.finditer(shown))[:MAX_TOKENS]:

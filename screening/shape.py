@@ -257,4 +257,6 @@ def _is_json(raw: str) -> bool:
 def _is_repetitive(text: str) -> bool:
     """Return whether a word is said four times in a row."""
     words = text.split()
+    if len(words) == len({*words}):
+        return False
     return any(len({*words[i : i + 4]}) == 1 for i in range(len(words) - 3))

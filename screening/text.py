@@ -32,6 +32,7 @@ _ONE_PIECE = re2.compile("[łøđıæœ]")
 _PLAIN_SIGNS = dict(zip("。、，؛؟፧՞‘’‚‛′،।：；！", ".,,;???''''',.:;!", strict=True))
 _SIGN_OF = {"Pd": "-", "Pi": '"', "Pf": '"', "Ps": "(", "Pe": ")", "Po": ".", "So": " ", "Sk": " "}
 _LEET = str.maketrans("013457@$!|", "oieastasil")
+_LEET_SIGN: Final = re.compile(r"[013457@$!|]")
 
 
 class UnacceptableText(ValueError):
@@ -251,6 +252,8 @@ def _join(match: Any) -> str:
 
 def unleet(text: str) -> str:
     """Return the text with digits and signs read as the letters that they stand for, in words that hold a letter."""
+    if not _LEET_SIGN.search(text):
+        return text
     return " ".join(
         word.translate(_LEET) if not word.isalpha() and any(c.isalpha() for c in word) else word
         for word in text.split(" ")
