@@ -23,18 +23,24 @@ def export_conversations(user: User) -> Iterator[str]:
 
 def _lines(sessions: Iterable[Session], user_id: uuid.UUID) -> Iterator[str]:
     for session in sessions:
-        for message in _messages(session):
+        for message in _messages(session, user_id):
             yield json.dumps(_entry(session, message, user_id), ensure_ascii=False) + "\n"
 
 
-def _messages(session: Session) -> Iterator[Message]:
+def _messages(session: Session, user_id: uuid.UUID) -> Iterator[Message]:
+    """Yield the messages; a download takes long, and ends where her access does."""
     stored = Message.objects.filter(organization=session.organization_id, session=session).order_by("position")
     position, more = -1, True
-    while more:
+    while more and _may_read(user_id, session):
         page = list(stored.filter(position__gt=position).select_related("turn")[:PAGE])
         yield from page
         more = len(page) == PAGE
         position = page[-1].position if page else position
+
+
+def _may_read(user_id: uuid.UUID, session: Session) -> bool:
+    user = User.objects.filter(pk=user_id).first()
+    return user is not None and user.is_live and all_sessions_for(user).filter(pk=session.pk).exists()
 
 
 def _entry(session: Session, message: Message, user_id: uuid.UUID) -> dict[str, Any]:

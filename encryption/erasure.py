@@ -31,6 +31,12 @@ def destroy_organization_keys(*, organization_id: uuid.UUID, now: datetime) -> i
     return destroyed
 
 
+def destroyed_keys(organization_id: uuid.UUID) -> int:
+    """Return how many keys of an organization were destroyed."""
+    destroyed = OrganizationKey.objects.filter(organization=organization_id, state=OrganizationKey.State.DESTROYED)
+    return destroyed.count()
+
+
 def destroy_again(*, organization_id: uuid.UUID, now: datetime) -> int:
     """Destroy what a restore brought back; the ledger has it already. Returns how many keys there were."""
     with transaction.atomic(durable=True):

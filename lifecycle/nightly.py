@@ -4,15 +4,18 @@ from collections.abc import Callable
 from datetime import UTC, datetime, time, timedelta
 from typing import Final
 
-from django.db import connection, transaction
+import structlog
+from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 from django_q.models import Schedule
 
 from accounts import idempotency, rates
-from facts.retention import DELETED, EXPIRED, SUPERSEDED, Limits, Step, sweep
+from facts.retention import DELETED, EXPIRED, SUPERSEDED, Limits, Step, Swept, sweep
 from lifecycle import transcript_retention
 from lifecycle.models import RetentionReport
 from lifecycle.services import retry_wipes
+
+log = structlog.get_logger(__name__)
 
 SCHEDULE: Final = "retention"
 TASK: Final = "lifecycle.tasks.nightly"
@@ -31,19 +34,27 @@ def run(
     """Do one night's work and return its report; `now` decides what is due, `clock` says when it ended.
 
     May run twice at once and be killed anywhere. Wipes come first: they were promised at once, and take no part in the
-    caps.
+    caps. A part that the database refuses does not keep the others from being done; its error is raised at the end, and
+    the report is not finished then.
     """
     report = RetentionReport.objects.create(asked_by=asked_by, started_at=now)
     report.wipes_done, report.wipes_pending = retry_wipes(now=now)
-    swept = sweep(now=now, limits=limits, step=step)
+    swept, failure = Swept(), None
+    try:
+        swept = sweep(now=now, limits=limits, step=step)
+    except DatabaseError as error:
+        log.error("retention_failed", code=type(error.__cause__ or error).__name__)
+        failure = error
     report.expired, report.superseded = swept.done[EXPIRED], swept.done[SUPERSEDED]
     report.deleted, report.batches = swept.done[DELETED], swept.batches
     aged = transcript_retention.sweep(now=now, step=step)
     report.transcripts, report.waiting = aged.sessions, dict(swept.waiting + aged.waiting)
     rates.forget_unused()
     idempotency.forget_old(now=now)
-    report.finished_at = clock()
+    report.finished_at = None if failure else clock()
     report.save()
+    if failure:
+        raise failure
     return report
 
 

@@ -22,6 +22,7 @@ THREADS: Final = 64  # blocking threads of the web process: as many streams at o
 POOL: Final = 16  # database connections of the web process; none is held while a model writes
 LARGEST_LOG: Final = 10 * 1024 * 1024
 STOP_SECONDS: Final = 40.0
+_ENDING: Final = frozenset({signal.SIGINT, signal.SIGTERM})
 
 
 class StartFailed(Exception):
@@ -78,9 +79,24 @@ def _log_file(folder: Path, name: str) -> tuple[Path, IO[bytes]]:
     return path, os.fdopen(descriptor, "ab")
 
 
+@contextlib.contextmanager
+def _signals_held() -> Iterator[None]:
+    """Let signals wait while a process is forked: Python swallows an interruption of its hooks, and prints it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _in_child() -> None:
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
+    die_with_parent()
+
+
 def _start(name: str, command: list[str], *, logs: Path, environment: Mapping[str, str]) -> Running:
     path, file = _log_file(logs, name)
-    with file:
+    with file, _signals_held():
         process = subprocess.Popen(  # noqa: S603
             command,
             cwd=BASE_DIR,
@@ -89,7 +105,7 @@ def _start(name: str, command: list[str], *, logs: Path, environment: Mapping[st
             stdout=file,
             stderr=file,
             start_new_session=True,  # Ctrl-C reaches us alone; we end the children in order
-            preexec_fn=die_with_parent,  # noqa: PLW1509
+            preexec_fn=_in_child,  # noqa: PLW1509
         )
     return Running(name, process, path)
 

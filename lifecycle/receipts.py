@@ -63,12 +63,12 @@ def verify(text: str) -> dict[str, Any]:
     try:
         body = json.loads(text)
         signature, named = body.pop("signature"), body["format"] == FORMAT
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise BadReceipt("This is no receipt of a deletion.") from None
     if not (named and isinstance(signature, str)):
         raise BadReceipt("This is no receipt of a deletion.")
     for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
-        if hmac.compare_digest(_signature(body, secret).encode(), signature.encode()):
+        if hmac.compare_digest(_signature(body, secret).encode(), signature.encode(errors="replace")):
             found: dict[str, Any] = body
             return found
     raise BadReceipt("The signature is not this deployment's for what the receipt says.")

@@ -23,7 +23,7 @@ from agents.permissions import remove_grants_of
 from agents.services import soft_delete_agent
 from audit.services import record
 from encryption import ledger
-from encryption.erasure import destroy_organization_keys
+from encryption.erasure import destroy_organization_keys, destroyed_keys
 from facts.erasure import Subject, close_memory, erase, erase_memory
 from lifecycle.models import Deletion, PendingWipe
 
@@ -155,8 +155,10 @@ def _destroy_keys(deletion_id: uuid.UUID, now: datetime) -> None:
     pending = Deletion.objects.filter(pk=deletion_id, kind="organization", memory_only=False, keys_destroyed=None)
     for deletion in pending:
         destroyed = destroy_organization_keys(organization_id=deletion.subject_id, now=now)
-        pending.filter(pk=deletion.pk).update(keys_destroyed=destroyed)
-        _audit("organization.destroy_keys", deletion, details={"keys": destroyed})
+        # A try before this one may have destroyed them and not come as far as to say so.
+        destroyed = destroyed or destroyed_keys(deletion.subject_id)
+        if pending.filter(pk=deletion.pk).update(keys_destroyed=destroyed):
+            _audit("organization.destroy_keys", deletion, details={"keys": destroyed})
 
 
 def _wipe(deletion_id: uuid.UUID, now: datetime) -> None:

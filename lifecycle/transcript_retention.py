@@ -25,6 +25,7 @@ log = structlog.get_logger(__name__)
 
 TRANSCRIPTS: Final = "transcripts"  # in the report of what waits
 MOST: Final = 20_000  # sessions of one night
+MOST_REFUSED: Final = 20  # sessions of one organization; with more of them something else is wrong
 BATCH: Final = 20  # sessions of one transaction, with their turns and messages: nobody waits long for its locks
 type Step = Callable[[int], object]
 
@@ -55,14 +56,25 @@ def sessions_due(organization: Organization, *, now: datetime) -> SessionQuerySe
 def sweep(*, now: datetime, limit: int = MOST, batch: int = BATCH, step: Step = lambda _: None) -> Aged:
     """Delete what is due at `now`, at most `limit` sessions; `step` is told the size of each batch after its commit.
 
-    Organizations take turns, a batch each, the one with the oldest session first, so that none starves another. A batch
-    that the database refuses ends the turn of that organization until the next night. Call it outside a transaction.
+    Organizations take turns, a batch each, the one with the oldest session first, so that none starves another. Of a
+    batch that the database refuses each session is tried alone, and what it refuses then waits for the next night. Call
+    it outside a transaction.
     """
     outcome, turns = Aged(), deque(_organizations(now))
+    refused: dict[uuid.UUID, set[uuid.UUID]] = {}
+    singly: Counter[uuid.UUID] = Counter()  # how many sessions of an organization are still tried alone
     while turns and outcome.sessions < limit:
-        organization, size = turns.popleft(), min(batch, limit - outcome.sessions)
-        count = _try_batch(organization.pk, size, now)
-        if count == size:
+        organization = turns.popleft()
+        key, passed = organization.pk, refused.setdefault(organization.pk, set())
+        size = 1 if singly[key] > 0 else min(batch, limit - outcome.sessions)
+        count = _try_batch(key, size, now, passed)
+        if size == 1:
+            singly[key] -= 1
+        if count is None and size > 1:
+            singly[key] = size
+        elif count is None:
+            passed.update(sessions_due(organization, now=now).exclude(pk__in=passed).values_list("pk", flat=True)[:1])
+        if (count is None and len(passed) <= MOST_REFUSED) or count == size:
             turns.append(organization)
         if count:
             outcome.sessions += count
@@ -84,20 +96,21 @@ def _organizations(now: datetime) -> list[Organization]:
     return list(limited.alias(oldest=oldest[:1]).filter(oldest__lt=now).order_by("oldest", "pk"))
 
 
-def _try_batch(organization_id: uuid.UUID, size: int, now: datetime) -> int:
+def _try_batch(organization_id: uuid.UUID, size: int, now: datetime, passed: set[uuid.UUID]) -> int | None:
+    """Return how many sessions were deleted; None when the database refused."""
     try:
-        return _one_batch(organization_id, size, now)
+        return _one_batch(organization_id, size, now, passed)
     except DatabaseError as error:
-        log.error("transcripts_failed", organization_id=str(organization_id), code=type(error).__name__)
-        return 0
+        log.error("transcripts_failed", organization_id=str(organization_id), code=type(error).__name__, size=size)
+        return None
 
 
 @transaction.atomic(durable=True)
-def _one_batch(organization_id: uuid.UUID, size: int, now: datetime) -> int:
+def _one_batch(organization_id: uuid.UUID, size: int, now: datetime, passed: set[uuid.UUID]) -> int:
     """Delete the oldest free sessions with all that hangs on them; return how many. Raises DatabaseError."""
     # Locked, so that nothing more goes once the organization has been told that conversations are kept.
     organization = Organization.objects.select_for_update(no_key=True).get(pk=organization_id)
-    free = sessions_due(organization, now=now).select_for_update(skip_locked=True, of=("self",))
+    free = sessions_due(organization, now=now).exclude(pk__in=passed).select_for_update(skip_locked=True, of=("self",))
     ids = list(free.values_list("pk", flat=True)[:size])
     if ids:
         Session.objects.filter(pk__in=ids).delete()

@@ -104,6 +104,13 @@ def test_a_worker_seals_every_few_minutes_whoever_sealed_last(organization: Orga
     assert chain.seal_when_due(now=now + chain.EVERY) == 1
 
 
+def test_a_clock_that_was_ahead_does_not_stop_the_sealing(organization: Organization) -> None:
+    now = timezone.now()
+    assert chain.seal_when_due(now=now + timedelta(days=365)) > 0
+    acts(1, organization.pk)
+    assert chain.seal_when_due(now=now) == 1
+
+
 @pytest.mark.parametrize("statement", [f"UPDATE {SEAL} SET number = 9", f"DELETE FROM {SEAL}", f"TRUNCATE {SEAL}"])
 def test_the_database_refuses_to_change_or_remove_a_seal(chains: object, statement: str) -> None:
     with pytest.raises(IntegrityError, match="append-only"), transaction.atomic(), connection.cursor() as cursor:
@@ -213,6 +220,19 @@ def test_an_event_put_in_later_shows(chains: tuple[list[int], list[int]], organi
     here, there = sorted(found(), key=lambda finding: str(finding.organization_id is None))
     assert (here.organization_id, here.inserted) == (organization.pk, (chains[1][0],))
     assert (there.organization_id, there.removed) == (None, (chains[1][0],))
+
+
+@pytest.mark.parametrize("number", [0, -5])
+def test_an_event_put_in_below_the_first_id_shows(
+    chains: tuple[list[int], list[int]], organization: Organization, number: int
+) -> None:
+    tamper(
+        f"INSERT INTO {EVENT} (id, at, action, organization_id, surface, reason, request_id, details) "
+        "VALUES (%s, now(), 'fact.delete', %s, '', '', '', '{}')",
+        number,
+        organization.pk,
+    )
+    assert [finding.inserted for finding in found()] == [(number,)]
 
 
 def test_an_event_put_in_between_the_seals_of_a_chain_shows(chains: tuple[list[int], list[int]]) -> None:

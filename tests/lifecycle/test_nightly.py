@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
+from django.db import OperationalError
 from django.utils import timezone
 from django.utils.module_loading import import_string
 from django_q.models import Schedule
@@ -159,3 +160,23 @@ def test_r03_the_oldest_wipe_is_tried_first_and_a_failure_stops_no_other(
     assert services.retry_wipes(now=NOW) == (1, 1)
     assert tried == [colleague.pk, owner.pk]
     assert PendingWipe.objects.get().error_code == "DatabaseError"
+
+
+def test_r01_what_the_database_refuses_of_facts_keeps_nothing_else_from_being_done(
+    over: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(**_arguments: Any) -> None:
+        raise OperationalError("planted")
+
+    monkeypatch.setattr(nightly, "sweep", refuse)
+    aged: list[bool] = []
+
+    def age(**_arguments: Any) -> transcript_retention.Aged:
+        aged.append(True)
+        return transcript_retention.Aged()
+
+    monkeypatch.setattr(transcript_retention, "sweep", age)
+    with pytest.raises(OperationalError):
+        nightly.run(now=timezone.now(), asked_by="schedule")
+    assert aged == [True]
+    assert RetentionReport.objects.get().finished_at is None

@@ -147,3 +147,14 @@ def test_t04_the_member_s_own_audit_page_has_the_button_and_other_views_have_not
     client = client_for(owner)
     assert URL in client.get("/audit/").content.decode()
     assert URL not in client.get(f"/audit/?subject={owner.pk}").content.decode()
+
+
+def test_t04_a_download_under_way_ends_where_her_access_does(
+    owner: User, agent: Agent, organization: Organization
+) -> None:
+    for _ in range(2):
+        make_turn(make_session(agent, owner), "I live in Porto.")
+    lines = export.export_conversations(owner)
+    assert "I live in Porto." in next(lines)
+    User.objects.filter(pk=owner.pk).update(deleted_at=timezone.now())
+    assert len(list(lines)) <= 1  # the rest of the page that was read already

@@ -226,3 +226,20 @@ def test_r04_nobody_adds_changes_deletes_or_exports_in_a_list(
     assert signed_in.post(f"{RUNS}{run.pk}/change/", {"state": "done"}).status_code == 403
     run.refresh_from_db()
     assert run.state == "failed"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "supportperson/?password__startswith=argon2",
+        "supportperson/?name__regex=(((",
+        "supportperson/?email=%00",
+        "supportagent/?system_prompt__icontains=secret",
+        "supportorganization/?slug__regex=a(",
+        "supportevent/?action=%00",
+        "deletion/?reason__startswith=a",
+    ],
+)
+def test_r04_no_column_is_guessed_through_an_address(query: str, client: Client, owner: User) -> None:
+    # Django leads a lookup that it does not allow back to the list.
+    assert client.get(f"/admin/lifecycle/{query}").status_code in (302, 400)

@@ -271,3 +271,26 @@ def test_t04_the_audit_log_tells_of_each_change_of_the_setting_once(organization
     events = AuditEvent.objects.filter(action="organization.set_transcripts").order_by("pk")
     assert [event.details for event in events] == [{"days": 90, "before": None}, {"days": None, "before": 90}]
     assert {(event.actor_id, event.organization_id) for event in events} == {(owner.pk, organization.pk)}
+
+
+def test_t04_one_session_that_the_database_refuses_keeps_no_other_from_going(
+    organization: Organization, agent: Agent, owner: User
+) -> None:
+    keep(organization, 1)
+    sessions = [aged(agent, owner, timedelta(days=9 - number)) for number in range(5)]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE OR REPLACE FUNCTION refuse_message() RETURNS trigger LANGUAGE plpgsql AS "
+            f"$$ BEGIN IF OLD.session_id = '{sessions[1].pk}' THEN RAISE EXCEPTION 'no'; END IF; RETURN OLD; END $$"
+        )
+        cursor.execute(
+            "CREATE TRIGGER refuse BEFORE DELETE ON conversations_message "
+            "FOR EACH ROW EXECUTE FUNCTION refuse_message()"
+        )
+    try:
+        swept = sweep(now=NOW, batch=3)
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("DROP TRIGGER refuse ON conversations_message")
+    assert (swept.sessions, swept.waiting) == (4, {"transcripts": 1})
+    assert left() == {sessions[1].pk}
