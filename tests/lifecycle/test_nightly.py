@@ -16,7 +16,7 @@ from accounts.models import User
 from consent.scope import Scope
 from facts.erasure import Erased
 from facts.models import Fact
-from lifecycle import nightly, tasks
+from lifecycle import nightly, tasks, transcript_retention
 from lifecycle.models import Deletion, PendingWipe, RetentionReport
 from tests.factories import make_fact
 from tests.threads import together
