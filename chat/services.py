@@ -40,6 +40,7 @@ from conversations.surfaces import Surface
 from extraction import runs as extraction
 from llm.client import ChatModel, ChatRequest, Chunk, Completion, ModelError, ToolCall, Usage
 from llm.pump import pumped
+from screening.text import storable
 
 log = structlog.get_logger(__name__)
 type Clock = Callable[[], datetime]
@@ -223,7 +224,7 @@ def complete(started: Started, *, clock: Clock, model: ChatModel | None = None) 
             release_connection()
             completion = rounds.complete(model, started.request, partial(started.use_tool, clock=clock))
         reply = started.guard.reply()
-        reply.add(completion.text)
+        reply.add(storable(completion.text))
         reply.close(whole=True)
     except BaseException as error:
         code = error.code if isinstance(error, ModelError) else "crashed"
@@ -271,7 +272,7 @@ def stream(started: Started, *, clock: Clock, model: ChatModel | None = None) ->
                         usage = chunk.usage or usage
                         finish = chunk.finish_reason or finish
                     if chunk is None or chunk.text:
-                        yield Chunk(reply.add(chunk.text) if chunk else "")
+                        yield Chunk(reply.add(storable(chunk.text)) if chunk else "")
                     stop = STOPS.asked(started.turn.pk, now=clock())
                     release_connection()
                     if stop:

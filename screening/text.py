@@ -85,6 +85,14 @@ def clean_text(value: str, *, max_length: int, single_line: bool = False, allow_
     return text
 
 
+_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+
+
+def storable(text: str) -> str:
+    """Return a model's text with a replacement sign for what no database takes: NUL, and halves of characters."""
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
 def normalize_for_hash(text: str) -> str:
     """Return the form whose keyed hash decides whether two bodies are the same: NFC, single spaces, trimmed."""
     return " ".join(unicodedata.normalize("NFC", text).split())

@@ -201,3 +201,14 @@ def test_c05_what_was_said_to_a_provider_in_trouble_is_learned_with_the_next_try
     run.refresh_from_db()
     assert (run.state, run.outcomes) == ("done", {"active": 1})
     assert SAID in json.dumps(model_server.extractions()[0])
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+def test_c05_what_no_database_takes_is_replaced_in_a_reply(ask: Ask, model_server: Script, stream: bool) -> None:
+    model_server.answers = ["Good\x00 day\ud800."]
+    answer = ask(SAID, stream=stream)
+    assert answer.status_code == 200
+    if stream:
+        assert "[DONE]" in answer.getvalue().decode()
+    assert Message.objects.get(role="assistant").content == "Good\ufffd day\ufffd."
+    assert Turn.objects.get().status == "completed"
