@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import OperationalError
 from django.utils import timezone
 
 from accounts.models import Organization, User
 from consent.scope import Scope
-from lifecycle import receipts
+from encryption.erasure import destroy_organization_keys
+from lifecycle import receipts, services
 from lifecycle.models import Deletion, PendingWipe
 from lifecycle.services import delete_organization, delete_user
 from tests.factories import make_fact, make_user
@@ -79,3 +81,27 @@ def test_r04_the_command_verifies_a_file(deletion: Deletion, owner: User, tmp_pa
         call_command("verify_receipt", str(file))
     with pytest.raises(CommandError, match="cannot be read"):
         call_command("verify_receipt", str(tmp_path / "none"))
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"format": "memoryproject-deletion-1", "signature": "\\ud800"}'])
+def test_r04_what_is_no_receipt_is_refused_however_odd(text: str) -> None:
+    with pytest.raises(receipts.BadReceipt):
+        receipts.verify(text)
+
+
+def test_r04_keys_that_an_earlier_try_destroyed_are_counted(
+    consented: Scope, organization: Organization, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_fact(consented)
+
+    def dies(_organization_id: object) -> int:
+        raise OperationalError("planted")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(services, "destroyed_keys", dies)
+        patched.setattr(services, "destroy_organization_keys", lambda **given: destroy_organization_keys(**given) and 0)
+        done = delete_organization(organization=organization, actor=None, now=NOW)
+    assert done.keys_destroyed is None
+    services.retry_wipes(now=NOW)
+    done.refresh_from_db()
+    assert done.keys_destroyed == 2
