@@ -16,8 +16,9 @@ from django.utils import timezone
 
 from benchmarks import world
 from benchmarks.figures import Check, Outcome, Timing
+from facts.due import BATCH, Limits
 from facts.models import Fact
-from facts.retention import BATCH, Limits, sweep
+from facts.retention import sweep
 
 ROWS: Final = 100_000
 KEPT: Final = 4  # one row in so many more is too young to go

@@ -10,7 +10,8 @@ from django.utils import timezone
 from django_q.models import Schedule
 
 from accounts import idempotency, rates
-from facts.retention import DELETED, EXPIRED, SUPERSEDED, Limits, Step, Swept, sweep
+from facts.due import DELETED, EXPIRED, SUPERSEDED, Limits
+from facts.retention import Step, Swept, sweep
 from lifecycle import transcript_retention
 from lifecycle.models import RetentionReport
 from lifecycle.services import retry_wipes
@@ -39,22 +40,22 @@ def run(
     """
     report = RetentionReport.objects.create(asked_by=asked_by, started_at=now)
     report.wipes_done, report.wipes_pending = retry_wipes(now=now)
-    swept, failure = Swept(), None
+    swept = Swept()
     try:
         swept = sweep(now=now, limits=limits, step=step)
     except DatabaseError as error:
         log.error("retention_failed", code=type(error.__cause__ or error).__name__)
-        failure = error
+        swept.failure = error
     report.expired, report.superseded = swept.done[EXPIRED], swept.done[SUPERSEDED]
     report.deleted, report.batches = swept.done[DELETED], swept.batches
     aged = transcript_retention.sweep(now=now, step=step)
     report.transcripts, report.waiting = aged.sessions, dict(swept.waiting + aged.waiting)
     rates.forget_unused()
     idempotency.forget_old(now=now)
-    report.finished_at = None if failure else clock()
+    report.finished_at = None if swept.failure else clock()
     report.save()
-    if failure:
-        raise failure
+    if swept.failure:
+        raise swept.failure
     return report
 
 

@@ -6,8 +6,8 @@ from typing import Final
 from django.db.models import Count, Max, Min, Q
 from django.utils import timezone
 
+from facts.due import KEEP_SUPERSEDED, KEEP_TOMBSTONES, Limits, survey
 from facts.models import Fact, FactQuerySet
-from facts.retention import KEEP_SUPERSEDED, KEEP_TOMBSTONES, Limits, survey
 from lifecycle.models import RetentionReport
 
 BEHIND: Final = timedelta(days=3)  # a night may fail, and a scope with more than a night's limit waits for the next

@@ -1,19 +1,24 @@
 """R01, R02: what retention tombstones and deletes, its caps, its order, and what it says about what waits."""
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from random import Random
+from threading import Event
 from zoneinfo import ZoneInfo
 
 import pytest
-from django.db import connection
+from django.db import DatabaseError, connection, transaction
 
 from accounts.models import User
 from agents.models import Agent
 from audit.models import AuditEvent
 from consent.scope import Scope
 from facts import retention
+from facts.due import BATCH, Limits, survey
 from facts.models import Fact
-from facts.retention import Limits, survey, sweep
+from facts.retention import sweep
 from tests.factories import grant, make_fact
 from tests.threads import together
 
@@ -148,13 +153,12 @@ def test_r02_a_survey_changes_nothing_and_knows_the_caps(tombstones: Tombstones,
     tombstones(181, 182, 183, 184)
     tombstones(181, scope=other)
     found = survey(now=NOW, limits=Limits(per_scope=3))
-    assert (found.due, found.within_limits, found.busy.users) == ({"deleted": 5}, 4, [found.busy.users[0]])
-    assert survey(now=NOW, limits=Limits(total=2)).within_limits == 2
+    assert (found.due, found.allowed, found.busy.users) == ({"deleted": 5}, {"deleted": 4}, [found.busy.users[0]])
     assert Fact.objects.count() == 5
 
 
 def test_r02_limits_that_make_no_sense_are_refused() -> None:
-    for wrong in ({"total": 0}, {"per_scope": -1}, {"batch": retention.BATCH + 1}):
+    for wrong in ({"total": 0}, {"per_scope": -1}, {"batch": BATCH + 1}):
         with pytest.raises(ValueError, match="limits"):
             Limits(**wrong)
 
@@ -174,10 +178,6 @@ def test_r02_two_runs_at_once_share_the_rows(tombstones: Tombstones) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_r02_a_row_that_somebody_holds_is_left_for_the_next_run(tombstones: Tombstones) -> None:
-    from threading import Event
-
-    from django.db import transaction
-
     held, rest = tombstones(182, 181)
     holding, swept = Event(), Event()
 
@@ -211,3 +211,98 @@ def test_t03_each_member_s_history_says_how_many_facts_the_night_let_expire(cons
         (other.organization_id, other.user_id, other.agent_id, None, {"count": 1}),
         (consented.organization_id, consented.user_id, consented.agent_id, None, {"count": 2}),
     ]
+
+
+@contextmanager
+def refusing(event: str, *rows: Fact) -> Iterator[None]:
+    """Let the database refuse to change (`UPDATE`) or to remove (`DELETE`) these rows."""
+    names = ", ".join(f"'{row.pk}'" for row in rows)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE FUNCTION refuse_fact() RETURNS trigger LANGUAGE plpgsql AS "
+            f"$$ BEGIN IF OLD.id IN ({names}) THEN RAISE EXCEPTION 'refused'; END IF; "
+            "IF TG_OP = 'DELETE' THEN RETURN OLD; END IF; RETURN NEW; END $$"
+        )
+        cursor.execute(
+            f"CREATE TRIGGER refuse BEFORE {event} ON facts_fact FOR EACH ROW EXECUTE FUNCTION refuse_fact()"
+        )
+        yield
+        cursor.execute("DROP TRIGGER refuse ON facts_fact")
+        cursor.execute("DROP FUNCTION refuse_fact")
+
+
+@pytest.mark.parametrize("batch", [1, 2, 5_000])
+def test_r02_rows_that_the_database_refuses_wait_and_all_others_go(tombstones: Tombstones, batch: int) -> None:
+    rows = tombstones(*range(181, 190))
+    with refusing("DELETE", rows[0], rows[5]):
+        swept = sweep(now=NOW, limits=Limits(batch=batch))
+        assert (swept.done, swept.waiting, swept.failure) == ({"deleted": 7}, {"deleted": 2}, None)
+        assert {fact.pk for fact in Fact.objects.all()} == {rows[0].pk, rows[5].pk}
+        assert sweep(now=NOW).done == {}  # the next night ends as well
+    assert sweep(now=NOW).done == {"deleted": 2}
+
+
+def test_r02_refused_rows_of_one_instant_are_passed_over_too(consented: Scope) -> None:
+    at = NOW - 2 * DAY
+    rows = [make_fact(consented, key=f"k{number}", created_at=at, expires_at=NOW) for number in range(7)]
+    with refusing("UPDATE", rows[2], rows[3]):
+        swept = sweep(now=NOW, limits=Limits(batch=2))
+    assert (swept.done, swept.waiting) == ({"expired": 5}, {"expired": 2})
+
+
+def test_r02_a_part_that_is_refused_altogether_is_given_up_and_told_and_the_others_are_done(
+    tombstones: Tombstones, consented: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "MOST_REFUSED", 2)
+    live = [make_fact(consented, key=f"k{n}", created_at=NOW - 2 * DAY, expires_at=NOW) for n in range(5)]
+    tombstones(181, 182)
+    with refusing("UPDATE", *live):
+        swept = sweep(now=NOW)
+    assert isinstance(swept.failure, DatabaseError)
+    assert (swept.done, swept.waiting) == ({"deleted": 2}, {"expired": 5})
+
+
+@pytest.mark.django_db(transaction=True)
+def test_r02_a_table_that_somebody_holds_ends_no_night(tombstones: Tombstones) -> None:
+    tombstones(181, 182)
+    holding, swept = Event(), Event()
+
+    def hold() -> None:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("LOCK TABLE facts_fact IN SHARE MODE")
+            holding.set()
+            assert swept.wait(timeout=10)
+
+    def run() -> tuple[int, int]:
+        assert holding.wait(timeout=10)
+        outcome = sweep(now=NOW)
+        swept.set()
+        return outcome.done.total(), outcome.waiting["deleted"]
+
+    assert together(hold, run) == [None, (0, 2)]
+    assert sweep(now=NOW).done == {"deleted": 2}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_r02_a_night_does_as_much_as_its_limits_let_it_and_takes_the_most_overdue_of_a_scope(
+    consented: Scope, other: Scope, seed: int
+) -> None:
+    """Against a plain model: each scope's most overdue rows up to its cap, half of the night at least for deletion."""
+    draw = Random(seed)
+    due: dict[Scope, list[tuple[datetime, str]]] = {consented: [], other: []}
+    for number in range(draw.randint(5, 30)):
+        scope, kind = draw.choice(list(due)), draw.choice(["expired", "superseded", "deleted"])
+        since = NOW - timedelta(minutes=number + 1)  # no two are due at the same instant
+        begun = {"expired": 90 * DAY, "superseded": 30 * DAY, "deleted": 180 * DAY}[kind]
+        status = {"expired": "active"}.get(kind, kind)
+        expires_at = since if kind == "expired" else None
+        make_fact(scope, key=f"k{number}", status=status, created_at=since - begun, expires_at=expires_at)
+        due[scope].append((since, kind))
+    limits = Limits(total=draw.randint(1, 30), per_scope=draw.randint(1, 12), batch=draw.randint(1, 5))
+    allowed = Counter(kind for rows in due.values() for _since, kind in sorted(rows)[: limits.per_scope])
+    tombstones = allowed["expired"] + allowed["superseded"]
+    tombstoned = min(tombstones, max(limits.total // 2, limits.total - allowed["deleted"]))
+    swept = sweep(now=NOW, limits=limits)
+    assert swept.done["deleted"] == min(allowed["deleted"], limits.total - tombstoned)
+    assert swept.done["expired"] + swept.done["superseded"] == tombstoned
+    assert swept.done.total() + swept.waiting.total() == sum(map(len, due.values()))

@@ -16,7 +16,8 @@ def main(database: str, what: str, argument: str) -> None:
     from django.utils import timezone
 
     from accounts.models import User
-    from facts.retention import Limits, sweep
+    from facts.due import Limits
+    from facts.retention import sweep
     from lifecycle.services import delete_user
 
     connection.settings_dict["NAME"] = database

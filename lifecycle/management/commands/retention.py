@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
 from django.utils import timezone
 from tqdm import tqdm
 
-from facts.retention import KINDS, Limits, survey
+from facts.due import KINDS, Limits, survey
 from lifecycle import nightly
 from lifecycle.models import PendingWipe
 from lifecycle.transcript_retention import MOST, TRANSCRIPTS, count_due
@@ -31,15 +32,21 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         now = timezone.now()
         found = survey(now=now, limits=limits)
-        self.stdout.write(f"Due: {_counts(found.due)}. Within the limits: {found.within_limits}.")
+        within = min(found.allowed.total(), limits.total)
+        self.stdout.write(f"Due: {_counts(found.due)}. Within the limits: {within}.")
         conversations = count_due(now=now)
         self.stdout.write(f"Conversations due: {conversations}.")
         if options["dry_run"]:
             self.stdout.write(f"Pending wipes: {PendingWipe.objects.count()}. Nothing was changed.")
             return
-        total = found.within_limits + min(conversations, MOST)
+        total = within + min(conversations, MOST)
         with tqdm(total=total, desc="Retention", unit="row", disable=None) as bar:
-            report = nightly.run(now=now, asked_by="command", limits=limits, step=bar.update)
+            try:
+                report = nightly.run(now=now, asked_by="command", limits=limits, step=bar.update)
+            except DatabaseError as error:  # its text may quote a row
+                code = type(error.__cause__ or error).__name__
+                message = f"The database refused a part of the work ({code}); the log says which. Run it again."
+                raise CommandError(message) from None
         done = {"expired": report.expired, "superseded": report.superseded, "deleted": report.deleted}
         self.stdout.write(f"Done: {_counts(done)}, in {report.batches} batches. Waiting: {_counts(report.waiting)}.")
         old = report.waiting.get(TRANSCRIPTS, 0)
