@@ -24,7 +24,14 @@ def export_conversations(user: User) -> Iterator[str]:
 def _lines(sessions: Iterable[Session], user_id: uuid.UUID) -> Iterator[str]:
     for session in sessions:
         for message in _messages(session, user_id):
-            yield json.dumps(_entry(session, message, user_id), ensure_ascii=False) + "\n"
+            yield _one_line(json.dumps(_entry(session, message, user_id), ensure_ascii=False)) + "\n"
+
+
+def _one_line(entry: str) -> str:
+    """Escape what some readers of lines take for an end of line; JSON itself lets it stand."""
+    for sign in "\x85\u2028\u2029":
+        entry = entry.replace(sign, f"\\u{ord(sign):04x}")
+    return entry
 
 
 def _messages(session: Session, user_id: uuid.UUID) -> Iterator[Message]:

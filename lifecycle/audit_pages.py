@@ -87,7 +87,7 @@ def audit(request: MemberRequest) -> HttpResponse:
         "scopes": _scopes(view, administered),
         "groups": _groups(view, group),
         "group": group,
-        "may_look_up": request.user.has_perm(SUPPORT),
+        "may_look_up": _is_support(request.user),
     }
     return render(request, "lifecycle/audit.html", shown)
 
@@ -110,10 +110,15 @@ def _view(request: MemberRequest) -> View:
         except ValueError:
             raise Http404 from None
         # The same answer whether there is such a person or not; her events outlive her, so none is looked for.
-        if subject_id != request.user.pk and not request.user.has_perm(SUPPORT):
+        if subject_id != request.user.pk and not _is_support(request.user):
             raise Http404
     parts = (events.filter(subject_user_id=subject_id), events.filter(actor_id=subject_id))
     return View(parts, {"subject": str(subject_id)} if named else {}, subject_id=subject_id if named else None)
+
+
+def _is_support(user: User) -> bool:
+    """Return whether she may look up others: staff with the permission, as in the admin."""
+    return user.is_staff and user.has_perm(SUPPORT)
 
 
 # --- what is shown ----------------------------------------------------------------------------------------------------

@@ -32,8 +32,10 @@ def transcripts(request: MemberRequest, organization: str) -> HttpResponse:
     row = place.organization
     typed, problem, status = "" if row.transcript_days is None else str(row.transcript_days), "", 200
     if request.method == "POST":
-        typed = request.POST.get("days", "")
         try:
+            if "days" not in request.POST:  # an empty field means "keep"; none at all is a mistake
+                raise TranscriptDays
+            typed = request.POST["days"]
             set_transcript_days(organization=row, days=_days(typed), actor=request.user)
         except TranscriptDays:
             problem, status = (

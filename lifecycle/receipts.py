@@ -58,10 +58,18 @@ def _signature(body: Mapping[str, Any], secret: str | bytes) -> str:
     return salted_hmac(_SALT, canonical, secret=secret, algorithm="sha256").hexdigest()
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object. Raises ValueError for a name that comes twice: a reader may see the one, and we the other."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name comes twice")
+    return found
+
+
 def verify(text: str) -> dict[str, Any]:
     """Return what a receipt says, without its signature. Raises BadReceipt."""
     try:
-        body = json.loads(text)
+        body = json.loads(text, object_pairs_hook=_once)
         signature, named = body.pop("signature"), body["format"] == FORMAT
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise BadReceipt("This is no receipt of a deletion.") from None

@@ -12,8 +12,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import structlog
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, OperationalError, connection, transaction
 from django.db.models import Exists, OuterRef
+from psycopg.errors import LockNotAvailable
 
 from accounts.models import Organization
 from audit.services import record
@@ -27,7 +28,12 @@ TRANSCRIPTS: Final = "transcripts"  # in the report of what waits
 MOST: Final = 20_000  # sessions of one night
 MOST_REFUSED: Final = 20  # sessions of one organization; with more of them something else is wrong
 BATCH: Final = 20  # sessions of one transaction, with their turns and messages: nobody waits long for its locks
+PATIENCE: Final = "2s"  # for an organization's row; who holds it longer does without this night
 type Step = Callable[[int], object]
+
+
+class OrganizationHeld(Exception):
+    """Somebody holds the organization's row; its conversations wait for the next night."""
 
 
 @dataclass(slots=True)
@@ -100,6 +106,9 @@ def _try_batch(organization_id: uuid.UUID, size: int, now: datetime, passed: set
     """Return how many sessions were deleted; None when the database refused."""
     try:
         return _one_batch(organization_id, size, now, passed)
+    except OrganizationHeld:
+        log.warning("transcripts_held", organization_id=str(organization_id))
+        return 0
     except DatabaseError as error:
         log.error("transcripts_failed", organization_id=str(organization_id), code=type(error).__name__, size=size)
         return None
@@ -107,9 +116,19 @@ def _try_batch(organization_id: uuid.UUID, size: int, now: datetime, passed: set
 
 @transaction.atomic(durable=True)
 def _one_batch(organization_id: uuid.UUID, size: int, now: datetime, passed: set[uuid.UUID]) -> int:
-    """Delete the oldest free sessions with all that hangs on them; return how many. Raises DatabaseError."""
-    # Locked, so that nothing more goes once the organization has been told that conversations are kept.
-    organization = Organization.objects.select_for_update(no_key=True).get(pk=organization_id)
+    """Delete the oldest free sessions with all that hangs on them; return how many.
+
+    Raises OrganizationHeld when somebody holds the organization's row, DatabaseError when a deletion is refused.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('lock_timeout', %s, true)", [PATIENCE])
+    try:
+        # Locked, so that nothing more goes once the organization has been told that conversations are kept.
+        organization = Organization.objects.select_for_update(no_key=True).get(pk=organization_id)
+    except OperationalError as error:
+        if isinstance(error.__cause__, LockNotAvailable):
+            raise OrganizationHeld from None
+        raise
     free = sessions_due(organization, now=now).exclude(pk__in=passed).select_for_update(skip_locked=True, of=("self",))
     ids = list(free.values_list("pk", flat=True)[:size])
     if ids:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from screening.text import UnacceptableText, clean_text
+from screening.text import UnacceptableText, clean_text, storable
 
 MAX_CHARACTERS = 200_000  # of one message
 
@@ -127,10 +127,13 @@ def _message(value: Any, where: str) -> FileMessage:
             f"{where}: the message has no text, and pictures or files cannot be replayed; leave it out."
         )
     try:
-        content = clean_text(content, max_length=MAX_CHARACTERS, allow_empty=True)
+        # A model's reply may hold what no member may type, such as escape codes of a terminal; it is kept as it was.
+        kept = storable(content) if role == "assistant" else content
+        if role != "assistant" or len(kept) > MAX_CHARACTERS:
+            kept = clean_text(kept, max_length=MAX_CHARACTERS, allow_empty=True)
     except UnacceptableText as error:
         raise BadTranscript(f"{where}: {error}") from None
-    return FileMessage(role, content, _instant(value.get("at", value.get("created_at")), where))
+    return FileMessage(role, kept, _instant(value.get("at", value.get("created_at")), where))
 
 
 def _instant(value: Any, where: str) -> datetime | None:

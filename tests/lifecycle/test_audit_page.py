@@ -118,7 +118,9 @@ def test_t03_support_sees_what_concerns_a_subject_also_one_who_is_gone(
 
 def test_i04_nobody_else_may_look_a_person_up(client_for: ClientFor, owner: User, admin: User, colleague: User) -> None:
     staff = factories.make_user("tom@support.example", staff=True)
-    for user in (owner, admin, staff):
+    left = factories.make_user("uma@support.example")  # holds the permission and is no staff any more
+    left.user_permissions.add(Permission.objects.get(codename="delete_subject"))
+    for user in (owner, admin, staff, left):
         assert "by id" not in text(client_for(user).get(ADDRESS))
         for subject in (colleague.pk, uuid.uuid4()):
             assert client_for(user).get(ADDRESS, {"subject": str(subject)}).status_code == 404

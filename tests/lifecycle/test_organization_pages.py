@@ -70,6 +70,15 @@ def test_t04_an_unreadable_number_is_refused_and_kept_in_its_field(
     assert organization.transcript_days is None
 
 
+def test_t04_a_form_without_its_field_changes_nothing(
+    boss: User, organization: Organization, client_for: ClientFor
+) -> None:
+    Organization.objects.update(transcript_days=90)
+    assert client_for(boss).post(TRANSCRIPTS).status_code == 400
+    organization.refresh_from_db()
+    assert organization.transcript_days == 90
+
+
 def test_t04_the_page_says_how_many_conversations_go_tonight(
     boss: User, owner: User, agent: Agent, client_for: ClientFor
 ) -> None:

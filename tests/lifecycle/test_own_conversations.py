@@ -130,6 +130,17 @@ def test_t04_replay_reads_the_file(owner: User, agent: Agent, client_for: Client
     assert sessions[0][0].content == "I live in Porto."
 
 
+def test_t04_replay_reads_a_reply_with_odd_characters_and_each_message_is_one_line(
+    owner: User, agent: Agent, client_for: ClientFor, tmp_path: Path
+) -> None:
+    reply = "\x1b[31mred\x7f\x85\u2028\u2029 end"
+    make_turn(make_session(agent, owner), "I like tea.", reply)
+    file = tmp_path / "conversations.jsonl"
+    file.write_text(body(client_for(owner)))
+    assert len(file.read_text().splitlines()) == 2
+    assert read_transcript(file)[0][1].content == reply
+
+
 def test_t04_a_long_session_is_read_in_pages_and_nothing_is_lost(
     owner: User, agent: Agent, client_for: ClientFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -89,6 +89,13 @@ def test_r04_what_is_no_receipt_is_refused_however_odd(text: str) -> None:
         receipts.verify(text)
 
 
+def test_r04_a_name_that_comes_twice_is_no_receipt(deletion: Deletion) -> None:
+    """One reader takes the first, another the last: who looks at the file would see what was never signed."""
+    text = receipts.receipt(deletion, now=NOW)
+    with pytest.raises(receipts.BadReceipt):
+        receipts.verify(text.replace('"what":', '"what": "nothing", "what":'))
+
+
 def test_r04_keys_that_an_earlier_try_destroyed_are_counted(
     consented: Scope, organization: Organization, monkeypatch: pytest.MonkeyPatch
 ) -> None:

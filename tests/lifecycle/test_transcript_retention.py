@@ -18,7 +18,7 @@ from consent.scope import Scope
 from conversations.models import Message, Participant, Session, Turn
 from conversations.services import Said, SessionGone, begin_turn
 from extraction.models import Run
-from lifecycle import nightly
+from lifecycle import nightly, transcript_retention
 from lifecycle.models import RetentionReport
 from lifecycle.transcript_retention import count_due, sweep
 from tests import factories
@@ -143,6 +143,24 @@ def test_t04_a_session_that_somebody_holds_is_skipped_and_counted(
     assert (outcome.sessions, outcome.waiting) == (1, {"transcripts": 1})
     assert left() == {held.pk}
     assert free.pk not in left()
+
+
+def test_t04_an_organization_that_somebody_holds_waits_and_the_others_go_on(
+    organization: Organization, agent: Agent, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transcript_retention, "PATIENCE", "20ms")
+    other = factories.make_organization("other")
+    guide = make_agent(other, "guide")
+    for one in (organization, other):
+        keep(one, 1)
+    held = aged(agent, owner, timedelta(days=9))
+    aged(guide, make_member(other, guide, "sam@other.example"), timedelta(days=8))
+    with transaction.atomic():
+        Organization.objects.select_for_update(no_key=True).get(pk=organization.pk)
+        (outcome,) = together(lambda: sweep(now=NOW))
+    assert not isinstance(outcome, Exception)
+    assert (outcome.sessions, outcome.waiting) == (1, {"transcripts": 1})
+    assert left() == {held.pk}
 
 
 def test_t04_a_run_that_dies_after_a_batch_keeps_it_and_the_next_goes_on(
