@@ -158,6 +158,9 @@ def _without_wrappers(items: list[Any]) -> list[Any]:
     """Return the candidates of several answers in a row, such as the echoed schema and then the answer itself."""
     found: list[Any] = []
     for item in items:
+        if isinstance(item, dict) and isinstance(item.get("content"), str) and "properties" not in item:
+            found.append(item)  # as it was asked for
+            continue
         fields = {_letters(name): part for name, part in item.items()} if isinstance(item, dict) else {}
         lists = [fields[name] for name in _LISTS if isinstance(fields.get(name), list)]
         if lists and not _looks_like_candidate(fields):
@@ -199,7 +202,10 @@ def _letters(name: object) -> str:
 
 
 def _field(fields: dict[str, Any], name: str) -> Any:
-    return next((fields[spelling] for spelling in _NAMES[name] if fields.get(spelling) is not None), None)
+    for spelling in _NAMES[name]:
+        if (value := fields.get(spelling)) is not None:
+            return value
+    return None
 
 
 def _text(value: Any, max_length: int, *, single_line: bool) -> str:

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from extraction import markers
 from extraction.own_words import MAX_READ, Cited
-from extraction.sentences import Passage, Sentence, carriers, carrying_clauses, overlap, split, stems, weigh
+from extraction.sentences import Passage, Sentence, carrying_clauses, overlap, split, stems, weigh
 from extraction.tasks_said import is_one_off
 from screening.text import spoken, visible
 
@@ -40,8 +40,22 @@ class Said:
     sentences: tuple[Sentence, ...]
 
     @cached_property
-    def stems(self) -> frozenset[str]:
-        return frozenset().union(*(sentence.stems for sentence in self.sentences))
+    def places(self) -> dict[str, list[int]]:
+        """In which sentences each stem stands."""
+        found: dict[str, list[int]] = {}
+        for place, sentence in enumerate(self.sentences):
+            for stem in sentence.stems:
+                found.setdefault(stem, []).append(place)
+        return found
+
+    def carriers(self, wanted: dict[str, int]) -> list[Sentence]:
+        """Return the sentences that carry a body: nearly as much of it as the one that carries most; or none."""
+        scores: dict[int, int] = {}
+        for stem, weight in wanted.items():
+            for place in self.places.get(stem, ()):
+                scores[place] = scores.get(place, 0) + weight
+        best = max(scores.values(), default=0)
+        return [self.sentences[place] for place in sorted(scores) if scores[place] >= 0.7 * best]
 
 
 class Heard:
@@ -53,8 +67,9 @@ class Heard:
         self.own = [split(m.own_words, n) for n, m in enumerate(messages)]
         self.everything = [sentence for sentences in self.own for sentence in sentences]
         self.mine = frozenset(stem for sentence in self.everything for stem in sentence.stems)
-        everyone = {stem for m in messages for stem in stems(spoken(m.text[:MAX_READ])[:MAX_READ])}
-        self.theirs = frozenset(everyone - self.mine)
+        # What is her own words throughout adds nothing to the words of others.
+        others = [m.text[:MAX_READ] for m in messages if m.own_words != m.text]
+        self.theirs = frozenset(stem for text in others for stem in stems(spoken(text)[:MAX_READ])) - self.mine
 
     @cached_property
     def named_back(self) -> list[frozenset[str]]:
@@ -110,7 +125,7 @@ def find_doubt(body: str, cited: Sequence[Cited], heard: Heard | None = None) ->
         return Doubt("shape", "one_off")
     if _is_echo(wanted, told, heard):
         return Doubt("ungrounded", "echo")
-    carrying = carriers(said, wanted) or [s for s in said if not s.is_question]
+    carrying = told.carriers(wanted) or [s for s in said if not s.is_question]
     if _is_taken_back(carrying, wanted, heard):
         return Doubt("ungrounded", "taken_back")
     for name, judge in _JUDGES:
@@ -125,7 +140,7 @@ def _is_echo(wanted: dict[str, int], told: Said, heard: Heard) -> bool:
     """Return whether the words of a fact come from others: the assistant, the memory block, a quoted or pasted text."""
     if not wanted:
         return False
-    mine = overlap(wanted, told.stems)
+    mine = overlap(wanted, told.places.keys())
     theirs = overlap(wanted, heard.theirs)
     if mine == 0:
         asserts = any(len(s.stems) >= SHORT_ANSWER and not s.is_question for s in told.sentences)

@@ -44,7 +44,7 @@ def ungrounded(body: str, cited: Sequence[Cited], evidence: "Evidence | None" = 
             rest = rest.replace(match.group(), " ", 1)
     if any(not evidence.counts(value) for value in numbers_of(rest, loose=False)):
         return "number"
-    if any(word in WEEKDAYS and not evidence.weekday(word) for word in words_of(rest)):
+    if any(not evidence.weekday(word) for word in WEEKDAYS.keys() & words_of(rest)):
         return "date"
     if any(not evidence.names(place) for place in _places(folded)):
         return "name"
@@ -72,13 +72,15 @@ def _names(shown: str) -> Iterator[str]:
     cjk = _has_cjk(shown)
     matches = [] if cjk else list(WORD_WITH_ENDING.finditer(shown))
     for place, match in enumerate(matches):
-        word = match.group().removesuffix("'s")
-        if not any(c.isupper() for c in word):
+        word = match.group()
+        if word.islower() or not any(c.isupper() for c in word):
             continue
+        owner = word.endswith("'s")
+        word = word.removesuffix("'s")
         first = place == 0 or bool(_SENTENCE.search(shown[max(0, match.start() - 4) : match.start()]))
         after = matches[place + 1] if place + 1 < len(matches) else None
         # A lone name at the start, which its capital alone does not tell, is one when it is known as a given name.
-        named = fold(word) in GIVEN_NAMES or match.group().endswith("'s")
+        named = owner or fold_visible(word) in GIVEN_NAMES
         if not first or named or (after is not None and _is_full_name(match, after, shown)):
             yield word.casefold()
     for pattern in (_KATAKANA, _LATIN_RUN) if cjk else ():

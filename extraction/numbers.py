@@ -6,14 +6,24 @@ from typing import Final
 from extraction.vocabulary import ALSO_NO_NUMBER, HAN_DIGITS, ORDINAL_OF, SCALE_OF, TEN_OF, UNIT_OF
 from screening.text import compiled, words_of
 
+_NUMBER_WORDS: Final = frozenset().union(SCALE_OF, TEN_OF, UNIT_OF, ORDINAL_OF)
+_TENS_BEHIND: Final = tuple(ten for ten in TEN_OF if ten.endswith("ig"))  # German and Dutch: "funfundzwanzig"
 _NUMBER: Final = re.compile(r"[0-9]+(?:[.,:][0-9]+)*")  # no two ways to match: linear
 
 
 def numbers_of(folded: str, *, loose: bool) -> set[float]:
     """Return the numbers of a text, also those in words. `loose` takes words that are often no number ("a", "one")."""
     found = {_value(written) for written in _NUMBER.findall(folded)}
+    words = words_of(folded.replace("-", " "))
+    if "ig" in folded or not _NUMBER_WORDS.isdisjoint(words):
+        found |= _in_words(words, loose=loose)
+    return found | _han_numbers(folded, loose=loose)
+
+
+def _in_words(words: list[str], *, loose: bool) -> set[float]:
+    found: set[float] = set()
     total, open_ = 0.0, False
-    for word in [*words_of(folded.replace("-", " ")), ""]:
+    for word in [*words, ""]:
         if word in SCALE_OF and open_:
             total *= SCALE_OF[word]
         elif word in TEN_OF:
@@ -32,7 +42,7 @@ def numbers_of(folded: str, *, loose: bool) -> set[float]:
             total, open_ = 0.0, False
         if loose and word in ORDINAL_OF:
             found.add(float(ORDINAL_OF[word]))
-    return found | _han_numbers(folded, loose=loose)
+    return found
 
 
 _HAN_RUN: Final = compiled(r"([〇零一二三四五六七八九十百千万两兩]+)(.?)")
@@ -82,9 +92,10 @@ def _value(text: str) -> float:
 
 
 def _compound(word: str) -> int | None:
-    """Return the value of a German or Dutch compound such as "funfundzwanzig", or None."""
-    for glue in ("und", "en"):
-        unit, found, ten = word.partition(glue)
-        if found and unit in UNIT_OF and ten in TEN_OF:
+    """Return the value of a German or Dutch compound such as "funfundzwanzig" or "zevenentwintig", or None."""
+    for ten in _TENS_BEHIND if word.endswith("ig") else ():
+        before = word.removesuffix(ten)
+        unit = before.removesuffix("und" if before.endswith("und") else "en")
+        if unit != before != word and unit in UNIT_OF:
             return UNIT_OF[unit] + TEN_OF[ten]
     return None

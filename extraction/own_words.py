@@ -1,5 +1,6 @@
 """Take out of a message what its writer only quotes, pastes or reports (E04a); must not judge what is left."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -55,6 +56,8 @@ _SPEAKER: Final = compiled(
     r"._'-]{0,24}?)[>\]*]{0,2} ?[:>] ?\S"
 )
 _STAMPED: Final = compiled(r"^[ \-*]*[\[(]?\d{1,2}[:.]\d\d")
+# Without one of these nothing but a forwarded mail can be found; most messages have none.
+_QUOTING: Final = re.compile(r"[\"“„«<>\[\]|＞:`~]|(?:^|[\s(])'|'{3}|(?i:what this person has told you)")
 _ROLES: Final = word_set("user assistant bot ai human agent customer support system chatgpt claude gemini gpt q a")
 
 
@@ -77,10 +80,15 @@ class Cited:
 
 def own_words(text: str) -> str:
     """Return what the writer says herself: no code, quotes, forwarded mail, pasted chats, other voices or reports."""
-    text = _MARKED.sub("\n", _FENCE.sub("\n", text.replace("\r\n", "\n")))
+    text = text.replace("\r\n", "\n")
+    quoting = _QUOTING.search(text)
+    if quoting:
+        text = _MARKED.sub("\n", _FENCE.sub("\n", text))
     forwarded = _FORWARDED.search(text)
     if forwarded:
         text = text[: forwarded.start()]
+    if not quoting:
+        return own_voice(text).strip()
     lines = [line for line in text.split("\n") if not line.lstrip().startswith((">", "|", "＞"))]
     pasted = _pasted_speakers(lines)
     text = own_voice(_RECALLED.sub("", "\n".join(line for line in lines if _speaker(line) not in pasted)))

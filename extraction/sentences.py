@@ -1,7 +1,8 @@
 """Split a member's own words into sentences and clauses and find which carry a fact; must not judge what they say."""
 
+import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -12,7 +13,8 @@ from screening.text import WORD, compiled, fold_visible, spoken, visible, word_s
 
 # Signs of scripts that write no space after them.
 _SPACED_OUT: Final = {ord(sign): f"{sign} " for sign in "。！？，、；،؟"}
-_SENTENCE_END: Final = compiled(r"[.!?]+[)\"']*(?:\s|$)|\n+|\.{3,}")
+# Runs are taken whole and only from their start, so that it is linear; Python's own `re` finds them all in one call.
+_SENTENCE_END: Final = re.compile(r"(?<![.!?])[.!?]++[)\"']*+(?:[\t\n\f\r ]|\Z)|\n++|\.{3,}+")
 _CLAUSE_END: Final = compiled(
     r"[,;:](?:\s|$)|\s-+\s|[()]"
     r"|\s(?:but|because|cause|although|though|so that|so|while|however|aber|sondern|weil|obwohl|deshalb|drum"
@@ -79,14 +81,15 @@ class Passage:
         return frozenset(stems(self.text))
 
     @cached_property
-    def _is_uncommon(self) -> bool:
-        return bool(markers.ANY_UNCOMMON.search(self.text))
+    def _is_plain(self) -> bool:
+        return not markers.ANY_UNCOMMON.is_in(self.text)
 
     def says(self, marker: Any) -> bool:
         """Return whether a pattern occurs, such as those of `markers`."""
+        if self._is_plain and marker in markers.UNCOMMON:
+            return False
         if marker not in self._found:
-            may_occur = self._is_uncommon or marker not in markers.UNCOMMON
-            self._found[marker] = may_occur and bool(marker.search(self.text))
+            self._found[marker] = marker.is_in(self.text)
         return self._found[marker]
 
 
@@ -170,6 +173,9 @@ def _pairs(word: str) -> Iterator[str]:
                 yield a + b
 
 
+_ENDINGS: Final = ("ing", "ed", "es", "s")
+
+
 def _stem(word: str) -> str:
     """Return what inflected forms of a word share; short, so that it errs towards taking words for the same."""
     if word.isdigit():
@@ -179,7 +185,7 @@ def _stem(word: str) -> str:
         if len(word) > 3 and word[0] in "يتناأ":
             word = word[1:]
         return word[:3] if len(word) < 6 else word[:4]
-    for ending in ("ing", "ed", "es", "s"):
+    for ending in _ENDINGS if word.endswith(_ENDINGS) else ():
         if len(word) - len(ending) >= 3 and word.endswith(ending):
             word = word.removesuffix(ending)
             break
@@ -201,17 +207,11 @@ def weigh(body: str) -> dict[str, int]:
     """Return the stems of a body with their weights: names and numbers count double."""
     weights: dict[str, int] = {}
     for place, word in enumerate(WORD.findall(visible(body))):
-        heavy = word.isdigit() or (place > 0 and word[0].isupper())
+        weight = 2 if (place > 0 and word[0].isupper()) or word.isdigit() else 1
         for stem in _stems_of(fold_visible(word)):
-            weights[stem] = max(weights.get(stem, 0), 2 if heavy else 1)
+            if weights.get(stem, 0) < weight:
+                weights[stem] = weight
     return weights
-
-
-def carriers(sentences: Sequence[Sentence], wanted: dict[str, int]) -> list[Sentence]:
-    """Return the sentences that carry a body: nearly as much of it as the one that carries most; [] when none does."""
-    scores = [overlap(wanted, sentence.stems) for sentence in sentences]
-    best = max(scores, default=0)
-    return [s for s, score in zip(sentences, scores, strict=True) if score and score >= 0.7 * best]
 
 
 def carrying_clauses(sentence: Sentence, wanted: dict[str, int]) -> list[tuple[int, Passage]]:

@@ -106,6 +106,7 @@ _STAMP: Final = re.compile(
     r"^[\s\-*•>]*(?:[\[(]?\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?: ?[ap]m)?[\])]?,?\s*-?\s*)?", re.IGNORECASE
 )
 _COLON: Final = re.compile(r"[:：](?=\s|$|[^\W\d_]|[\"'“„«‘’*_¡¿])")
+_LABELING: Final = re.compile(r"[:：,*(\[]")
 _BRACKETED: Final = re.compile(r"^\s*[<\[](?P<label>[^\W\d_][^<>\[\]\n]{0,30})[>\]]\s+(?P<said>\S.*)$")
 _SENTENCE_END: Final = re.compile(r"[.!?…]+[\"'”’»)\]]*\s+")
 _FIRST_PERSON: Final = re.compile(
@@ -194,17 +195,19 @@ def _own_of_line(line: str, following: str) -> tuple[str, bool, bool]:
     if bracketed and _gives_word(bracketed["label"], bracketed["said"]):
         return "", False, False
     own = ""
+    # What the line has nothing of, none of its sentences has.
+    labeling, saying = _LABELING.search(line), _AS_THEY_SAY.search(line)
     starts = [0, *(end.end() for end in _SENTENCE_END.finditer(line))]
     for start, end in zip(starts, [*starts[1:], len(line)], strict=True):
         sentence = line[start:end]
         if _PLAY.match(sentence):
             return own, False, True
-        voice = _VOICE.search(sentence)
+        voice = _VOICE.search(sentence) if labeling else None
         if voice:
             return own + sentence[: voice.start()], True, False
-        if _AS_THEY_SAY.search(sentence):
+        if saying and _AS_THEY_SAY.search(sentence):
             continue
-        colon = _COLON.search(_STAMP.sub(lambda found: " " * len(found[0]), sentence))
+        colon = labeling and _COLON.search(_STAMP.sub(lambda found: " " * len(found[0]), sentence))
         if colon and _gives_word(sentence[: colon.start()], line[start + colon.end() :].strip() or following):
             return own, not line[start + colon.end() :].strip(), False
         own += sentence

@@ -109,7 +109,7 @@ def find_fragment(text: str) -> str | None:
     if len(words) == 1:
         alone = words[0]
         return "fragment" if alone in _LONE_WORDS or (alone.isascii() and len(alone) <= 2) else None
-    if len(words) > MAX_FRAGMENT_WORDS or _VERBS.search(text.partition(" ")[2]):
+    if len(words) > MAX_FRAGMENT_WORDS or _VERBS.is_in(text.partition(" ")[2]):
         return None
     if _OPENING.search(text):
         return "fragment"

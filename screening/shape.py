@@ -4,7 +4,7 @@ import json
 from typing import Any, Final
 
 from screening.fragments import find_fragment
-from screening.text import any_of, compiled, either, word_set
+from screening.text import LETTER, any_of, compiled, either, word_set
 
 _START: Final = r"(?:^|[^\pL\pN])"
 _ROLES: Final = any_of(
@@ -182,7 +182,6 @@ _EMPTY_WORDS: Final = word_set(
     content body fact text string value example placeholder
     """
 )
-_LETTER: Final = compiled(r"\pL")
 # Most bodies match none of these, and one pass says so.
 _ANY_TRANSCRIPT: Final = either(_BOTH_SIDES, _SPEAKER_LINE, _STAMPED, _NARRATED, _TURN, _SAYS, _PAIR, _DUMP)
 _ANY_SHAPE: Final = either(_URL, _MARKUP, _REFUSAL, _QUESTION_END, _QUESTION_START, _REQUEST, _GREETING)
@@ -218,7 +217,7 @@ def find_shape(key: str, raw: str, folded: str) -> str | None:
     text = folded.strip()
     if "\n" in text or "\n" in key.strip():
         return "lines"
-    if not _LETTER.search(text) or text.strip(" .!,;:-'\"()[]") in _EMPTY_WORDS or text.endswith((":", "：", ",")):
+    if not LETTER.search(text) or text.strip(" .!,;:-'\"()[]") in _EMPTY_WORDS or text.endswith((":", "：", ",")):
         return "fragment"
     if (_ANY_SHAPE.search(text) or _ANY_SHAPE.search(key)) and (rule := _find_marked(key, text)):
         return rule

@@ -286,13 +286,16 @@ class Pattern:
         self._re = re2.compile(pattern, options)
         self._holds = self._re._regexp.Match
 
-    def _is_in(self, text: str) -> bool:
+    def is_in(self, text: str) -> bool:
+        """Return whether there is a match, which is told sooner than where it is."""
         encoded = text.encode()
         return bool(self._holds(_ANYWHERE, encoded, 0, len(encoded))[0][0] >= 0)
 
     def search(self, text: str) -> Any:
         """Return the first match, or None."""
-        return self._re.search(text) if self._is_in(text) else None
+        encoded = text.encode()
+        found = self._holds(_ANYWHERE, encoded, 0, len(encoded))[0][0] >= 0  # `is_in`, which is asked most of all
+        return self._re.search(text) if found else None
 
     def match(self, text: str) -> Any:
         """Return the match at the beginning, or None."""
@@ -300,11 +303,11 @@ class Pattern:
 
     def finditer(self, text: str, start: int = 0) -> Iterator[Any]:
         """Return the matches that begin at the character `start` or later, in their order."""
-        return self._re.finditer(text, start) if self._is_in(text) else iter(())
+        return self._re.finditer(text, start) if self.is_in(text) else iter(())
 
     def sub(self, replacement: str | Callable[[Any], str], text: str) -> str:
         """Return the text with every match replaced."""
-        return str(self._re.sub(replacement, text)) if self._is_in(text) else text
+        return str(self._re.sub(replacement, text)) if self.is_in(text) else text
 
 
 def compiled(source: str) -> Pattern:
@@ -327,6 +330,7 @@ def compiled(source: str) -> Pattern:
 
 
 _LETTER: Final = r"a-zA-Z\x80-\U0010ffff"
+LETTER: Final = re.compile(f"[{_LETTER}]")
 # One run of one class cannot backtrack, and Python's own `re` takes all the words of a text in one call.
 WORD: Final = re.compile(f"[{_LETTER}0-9]+")
 WORD_WITH_ENDING: Final = re.compile(f"[{_LETTER}0-9]+(?:'[{_LETTER}]+)?")
