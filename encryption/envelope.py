@@ -4,7 +4,6 @@ Layout: ``F1`` | algorithm u8 | dek_version u32 | nonce 12 | commitment 16 | AES
 A record opens only with the key of its scope and only as the row that it was sealed for (F04).
 """
 
-import hashlib
 import hmac
 import json
 import os
@@ -143,9 +142,9 @@ def open_with_passphrase(passphrase: str, salt: bytes, sealed: bytes, associated
         raise BadRecord("wrong_key") from None
 
 
-def keyed_hash(key: bytes, *parts: bytes) -> bytes:
-    """Return HMAC-SHA256 over the length-prefixed parts; 32 bytes."""
-    return hmac.digest(key, join(*parts), hashlib.sha256)
+def keyed_hash(key: bytes, *parts: bytes, lead: bytes = b"") -> bytes:
+    """Return HMAC-SHA256 over the length-prefixed parts; 32 bytes. `lead` is the first of them, joined already."""
+    return hmac.digest(key, lead + join(*parts), "sha256")
 
 
 @dataclass(frozen=True, slots=True)

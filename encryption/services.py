@@ -51,8 +51,8 @@ class OrganizationKeys:
     deks: Mapping[int, bytes] = field(repr=False)
     hash_key: bytes = field(repr=False)
 
-    def keyed_hash(self, *parts: bytes) -> bytes:
-        return keyed_hash(self.hash_key, *parts)
+    def keyed_hash(self, *parts: bytes, lead: bytes = b"") -> bytes:
+        return keyed_hash(self.hash_key, *parts, lead=lead)
 
 
 class ScopeKeys:
@@ -74,6 +74,7 @@ class ScopeKeys:
         self._scope = scope
         self._refetch = refetch
         self._ciphers: dict[int, ScopeCipher] = {}
+        self._lead = join(purpose.encode(), *(part.bytes for part in scope))
 
     @property
     def active_version(self) -> int:
@@ -107,7 +108,7 @@ class ScopeKeys:
 
     def keyed_hash(self, *parts: bytes) -> bytes:
         """Return a hash that matches within this scope only."""
-        return self._keys.keyed_hash(self._purpose.encode(), *(part.bytes for part in self._scope), *parts)
+        return self._keys.keyed_hash(*parts, lead=self._lead)
 
 
 def forget_keys(organization_id: uuid.UUID | None = None) -> None:

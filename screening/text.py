@@ -15,6 +15,7 @@ _NO_GROUPS = re2.Options()
 _NO_GROUPS.log_errors, _NO_GROUPS.never_capture, _NO_GROUPS.max_mem = False, True, 64 << 20
 _ANYWHERE: Final = re2._Anchor.UNANCHORED
 _KEY_SEPARATORS: Final = frozenset(" .,_-–—/\\:;|>·・")
+_NO_SEPARATORS: Final = dict.fromkeys(map(ord, _KEY_SEPARATORS))
 _JOINTS = {ord(sign): None for sign in " ._-*"}
 _LATIN = re2.compile(r"\p{Latin}")
 _LOOKALIKE_SCRIPT = re2.compile(r"[\p{Cyrillic}\p{Greek}]")
@@ -110,6 +111,8 @@ def canonical_key(key: str) -> str:
     since a separator between digits stays. Synonyms stay apart. A key of separators alone is itself.
     """
     folded = normalize_key(key)
+    if not any(map(str.isdigit, folded)):
+        return folded.translate(_NO_SEPARATORS) or folded
     kept = [
         c if c not in _KEY_SEPARATORS else "." if _is_between_digits(folded, place) else ""
         for place, c in enumerate(folded)
