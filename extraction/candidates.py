@@ -29,6 +29,7 @@ _NAMES: Final = {
     "expires_at": ("expiresat", "expires", "expiry", "expireson", "expirydate", "expirationdate", "validuntil"),
     "sources": ("sources", "source", "sourceids", "messageids", "citations", "evidence", "ids"),
 }
+_SPELLINGS: Final = frozenset().union(*_NAMES.values())
 _LISTS: Final = (
     "facts",
     "candidates",
@@ -177,7 +178,7 @@ def _looks_like_candidate(fields: dict[str, Any]) -> bool:
 def _candidate(item: Any, *, shown_ids: Collection[str], now: datetime, zone: ZoneInfo) -> Candidate:
     if not isinstance(item, dict):
         raise _Refused("malformed")
-    fields = {_letters(name): value for name, value in item.items()}
+    fields = {name if name in _SPELLINGS else _letters(name): value for name, value in item.items()}
     memory_type = _memory_type(_field(fields, "memory_type"))
     if memory_type is None:
         raise _Refused("malformed")

@@ -68,7 +68,7 @@ _EMPTY: Final = word_set(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Passage:
     """A clause, a sentence or a fact: visible lower-case text with its accents, read once whoever asks about it."""
 
@@ -93,7 +93,7 @@ class Passage:
         return self._found[marker]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sentence(Passage):
     """One sentence of a message. `place` is (message, sentence)."""
 

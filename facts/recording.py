@@ -30,16 +30,16 @@ class NewRow(NamedTuple):
 
 
 # What stands under the new facts' keys, and in one row more, without a key, how much there is in all.
-_HELD: Final = """
+_HELD: Final = f"""
 WITH live AS (
     SELECT key_hash, content_hash, expires_at <= %s AS expired
     FROM facts_fact
-    WHERE organization_id = %s AND user_id = %s AND agent_id = %s AND status = ANY(%s)
+    WHERE organization_id = %s AND user_id = %s AND agent_id = %s AND status IN ({", ".join(f"'{s}'" for s in LIVE)})
 )
-SELECT key_hash, content_hash, 0 AS live, 0 AS expired FROM live WHERE NOT expired AND key_hash = ANY(%s)
+SELECT key_hash, content_hash, 0 AS live, 0 AS expired FROM live WHERE NOT expired AND key_hash = ANY(%s::bytea[])
 UNION ALL
 SELECT NULL, NULL, count(*) FILTER (WHERE NOT expired), count(*) FILTER (WHERE expired) FROM live
-"""
+"""  # noqa: S608 (our own constants)
 # Every column comes as one text, which psycopg passes on; it would take as long over arrays as PostgreSQL over them.
 # Sources are text in their array too: an array of arrays must be a rectangle, and facts cite one to five messages.
 _INSERT: Final = """
@@ -73,7 +73,7 @@ def held_beside(scope: Scope, key_hashes: Sequence[bytes], *, now: datetime) -> 
     return Rows(
         ("key_hash", "content_hash", "live", "expired"),
         _HELD,
-        (now, scope.organization_id, scope.user_id, scope.agent_id, list(LIVE), list(key_hashes)),
+        (now, scope.organization_id, scope.user_id, scope.agent_id, _array(map(_bytes, key_hashes))),
     )
 
 
@@ -86,10 +86,7 @@ def insert_facts(scope: Scope, rows: Sequence[NewRow], *, dek_version: int, now:
         _array(row.id.hex for row in rows),
         _array(row.memory_type for row in rows),
         _array(row.status for row in rows),
-        *(
-            _array(f'"\\\\x{sealed.hex()}"' for sealed in column)
-            for column in zip(*(row[3:6] for row in rows), strict=True)
-        ),
+        *(_array(map(_bytes, column)) for column in zip(*(row[3:6] for row in rows), strict=True)),
         _array(repr(row.confidence) for row in rows),
         _array(f'"{_array(source.hex for source in row.source_ids)}"' for row in rows),
         _array(row.expires_at.isoformat() for row in rows),
@@ -101,3 +98,7 @@ def insert_facts(scope: Scope, rows: Sequence[NewRow], *, dek_version: int, now:
 def _array(elements: Iterable[str]) -> str:
     """Return PostgreSQL's text of an array; no element holds a comma, a brace or a space unless it is quoted."""
     return "{" + ",".join(elements) + "}"
+
+
+def _bytes(value: bytes) -> str:
+    return f'"\\\\x{value.hex()}"'
