@@ -138,7 +138,11 @@ def network_of(request: HttpRequest) -> str:
 def forget_unused() -> int:
     """Delete buckets that are full, and return how many; the next request makes them anew."""
     with connection.cursor() as cursor:
-        cursor.execute(f"DELETE FROM {_TABLE} WHERE full_at < clock_timestamp() - %s::interval", [UNUSED])  # noqa: S608
+        cursor.execute(
+            f"DELETE FROM {_TABLE} WHERE bucket IN (SELECT bucket FROM {_TABLE} "  # noqa: S608 (our own name)
+            "WHERE full_at < clock_timestamp() - %s::interval FOR UPDATE SKIP LOCKED)",
+            [UNUSED],
+        )
         return int(cursor.rowcount)
 
 

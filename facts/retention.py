@@ -6,7 +6,7 @@ anywhere, and two runs at once share the rows between them. A row that the datab
 
 import uuid
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -21,7 +21,8 @@ from facts.due import DELETED, EXPIRED, PASSES, SCOPE, Busy, Limits, Pass, surve
 
 log = structlog.get_logger(__name__)
 
-MOST_REFUSED: Final = 100  # rows of one pass; with more of them something else is wrong
+MOST_REFUSED: Final = 5_000  # rows of one pass; with more of them something else is wrong
+NAMED: Final = 20  # of them, in the log
 LOCK_TIMEOUT: Final = "50ms"  # well under PostgreSQL's search for deadlocks: the sweep is who yields
 _FIRST: Final = datetime(1, 1, 2, tzinfo=UTC)
 type Step = Callable[[int], object]
@@ -57,9 +58,13 @@ def sweep(*, now: datetime, limits: Limits | None = None, step: Step = lambda _:
             except DatabaseError as error:
                 log.error("retention_failed", kind=work.kind, code=type(error.__cause__ or error).__name__)
                 outcome.failure = error
-    if found.due - outcome.done:
-        # Counted again, since another run may have done it meanwhile; not otherwise: dead index entries are slow.
-        outcome.waiting = survey(now=now, limits=limits).due
+    outcome.waiting = found.due - outcome.done
+    if outcome.waiting:
+        try:
+            # Counted again, since another run may have done it meanwhile; not otherwise: dead index entries are slow.
+            outcome.waiting = survey(now=now, limits=limits).due
+        except DatabaseError as error:
+            outcome.failure = error
     return outcome
 
 
@@ -67,7 +72,8 @@ def sweep(*, now: datetime, limits: Limits | None = None, step: Step = lambda _:
 class _Walk:
     """One pass along its index in batches; at the end, and when somebody holds a row, it looks again past what is held.
 
-    Of a batch that the database refuses the halves are tried, down to the row that it refuses, which waits.
+    Of a batch that the database refuses the halves are tried, down to the row that it refuses, which waits. Each batch
+    moves `position` on or sets rows of that instant `aside`, so that the walk ends whatever a trigger does.
     """
 
     work: Pass
@@ -76,46 +82,64 @@ class _Walk:
     batch: int
     step: Step
     outcome: Swept
-    refused: list[uuid.UUID] = field(default_factory=list)
+    position: datetime = _FIRST
+    aside: list[uuid.UUID] = field(default_factory=list)
+    refused: int = 0
 
     def go(self, left: int) -> None:
         """Change at most `left` rows. Raises DatabaseError when too many of them are refused."""
-        position, skip_locked = _FIRST, False
-        while left > 0:
-            stretch = _Batch(self.work, self.busy, position, min(self.batch, left), self.now, skip_locked, self.refused)
+        before, skip_locked = self.outcome.done[self.work.kind], False
+        while (size := min(self.batch, left + before - self.outcome.done[self.work.kind])) > 0:
+            stretch = _Batch(self.work, self.busy, self.position, size, self.now, skip_locked, self.aside)
             try:
                 count, further = stretch.change()
-                self._tell(count)
             except DatabaseError as error:
                 if isinstance(error.__cause__, LockNotAvailable) and not skip_locked:
-                    count, further = 0, None
-                else:
-                    ids, further = stretch.ids()
-                    count = self._in_halves(stretch, ids) if ids else 0
-            left -= count
-            if further is not None:
-                position = further
+                    skip_locked = True
+                    continue
+                tried = stretch.free()
+                self._in_halves(stretch, [row for row, _at in tried])
+            else:
+                self._tell(count)
+                if further is not None:
+                    self._advance(further)
+                    continue
+                # Either nothing is left, or what is left was passed over without an error, as a trigger can do.
+                tried = stretch.free() if skip_locked else []
+            if tried:
+                self._advance(tried[-1][1], tried)
             elif skip_locked:
-                return
+                break
             else:
                 skip_locked = True
+        if self.refused:
+            log.error("retention_rows_refused", kind=self.work.kind, rows=self.refused)
 
-    def _in_halves(self, stretch: "_Batch", ids: list[uuid.UUID]) -> int:
-        """Change the rows with these ids as far as the database lets us; return how many were."""
+    def _advance(self, to: datetime, tried: Sequence[tuple[uuid.UUID, datetime]] = ()) -> None:
+        if to != self.position:
+            self.position, self.aside = to, []
+        self.aside += [row for row, at in tried if at == to]
+
+    def _in_halves(self, stretch: "_Batch", ids: list[uuid.UUID]) -> None:
+        """Change the rows with these ids as far as the database lets us."""
+        if not ids:
+            return
         try:
             count, _last = stretch.change(ids)
         except DatabaseError as error:
             if len(ids) > 1:
                 middle = len(ids) // 2
-                return self._in_halves(stretch, ids[:middle]) + self._in_halves(stretch, ids[middle:])
-            if len(self.refused) == MOST_REFUSED:
+                self._in_halves(stretch, ids[:middle])
+                self._in_halves(stretch, ids[middle:])
+                return
+            self.refused += 1
+            if self.refused > MOST_REFUSED:
                 raise
-            code = type(error.__cause__ or error).__name__
-            log.error("retention_refused", kind=self.work.kind, code=code, fact_id=str(ids[0]))
-            self.refused += ids
-            return 0
-        self._tell(count)
-        return count
+            if self.refused <= NAMED:
+                code = type(error.__cause__ or error).__name__
+                log.error("retention_refused", kind=self.work.kind, code=code, fact_id=str(ids[0]))
+        else:
+            self._tell(count)
 
     def _tell(self, count: int) -> None:
         if count:
@@ -126,7 +150,7 @@ class _Walk:
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """The oldest rows of a pass from `position` on, at most `size` of them, without those `refused` before.
+    """The oldest rows of a pass from `position` on, at most `size` of them, without those set `aside`.
 
     Without the position carried forward each batch would wade through the dead index entries of all batches before.
 
@@ -141,7 +165,7 @@ class _Batch:
     size: int
     now: datetime
     skip_locked: bool
-    refused: list[uuid.UUID]
+    aside: list[uuid.UUID]
 
     @transaction.atomic
     def change(self, ids: list[uuid.UUID] | None = None) -> tuple[int, datetime | None]:
@@ -170,17 +194,19 @@ class _Batch:
             return count, end
         return count, max(row[-1] for row in found if row[-1]) if count else None
 
-    def ids(self) -> tuple[list[uuid.UUID], datetime | None]:
-        """Return the ids of the batch's rows, held ones too, oldest first, and the instant of the last."""
+    def free(self) -> list[tuple[uuid.UUID, datetime]]:
+        """Return id and instant of the batch's rows that nobody holds, oldest first."""
         column = self.work.column
         with connection.cursor() as cursor:
             cursor.execute(
                 f"SELECT f.id, f.{column} FROM {table()} f WHERE {self._stretch()} "  # noqa: S608 (our own columns)
-                f"ORDER BY f.{column} LIMIT %(size)s",
+                f"ORDER BY f.{column} LIMIT %(size)s {self._lock()}",
                 self._parameters(),
             )
-            rows = cursor.fetchall()
-        return [row[0] for row in rows], rows[-1][1] if rows else None
+            return cursor.fetchall()
+
+    def _lock(self) -> str:
+        return f"FOR {'UPDATE' if self.work.kind == DELETED else 'NO KEY UPDATE'} OF f SKIP LOCKED"
 
     def _end(self, cursor: CursorWrapper) -> datetime | None:
         """Return where the batch ends, exclusive; None when it takes all that is left."""
@@ -197,8 +223,8 @@ class _Batch:
         """Return the condition of the due rows from the position on that the scopes' limits let through."""
         work = self.work
         stretch = f"{work.where} AND f.{work.column} >= %(position)s"
-        if self.refused:
-            stretch += " AND f.id <> ALL(%(refused)s::uuid[])"
+        if self.aside:
+            stretch += " AND f.id <> ALL(%(aside)s::uuid[])"
         if self.busy.ids:
             stretch += (
                 " AND NOT EXISTS (SELECT FROM unnest(%(users)s::uuid[], %(agents)s::uuid[], "
@@ -213,8 +239,7 @@ class _Batch:
         if of is not None:
             stretch += " AND f.id = ANY(%(of)s::uuid[])"
         if named:
-            lock = f"FOR {'UPDATE' if work.kind == DELETED else 'NO KEY UPDATE'} OF f SKIP LOCKED"
-            rows = f"SELECT f.ctid FROM {table()} f WHERE {stretch} ORDER BY f.{column} LIMIT %(size)s {lock}"  # noqa: S608
+            rows = f"SELECT f.ctid FROM {table()} f WHERE {stretch} ORDER BY f.{column} LIMIT %(size)s {self._lock()}"  # noqa: S608
             stretch = f"f.ctid = ANY(ARRAY({rows})) AND {work.where}"  # the row that is changed is judged as it is then
         elif end is not None:
             stretch += f" AND f.{column} < %(end)s"
@@ -231,7 +256,7 @@ class _Batch:
         )
 
     def _parameters(self) -> dict[str, Any]:
-        parameters = times(self.now) | {"position": self.position, "size": self.size, "refused": self.refused}
+        parameters = times(self.now) | {"position": self.position, "size": self.size, "aside": self.aside}
         if self.busy.ids:
             parameters |= {"users": self.busy.users, "agents": self.busy.agents}
             parameters |= {"due_at": self.busy.due_at, "ids": self.busy.ids}

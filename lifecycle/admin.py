@@ -6,8 +6,10 @@ Needs the permission `accounts.delete_subject` and no superuser flag. Must not r
 import uuid
 from typing import Any, ClassVar
 
+import structlog
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
+from django.db import DatabaseError
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
@@ -43,6 +45,8 @@ from lifecycle.services import (
 )
 from lifecycle.support import confirmation, find_named, find_people, subject_page
 from screening.text import UnacceptableText, clean_text
+
+log = structlog.get_logger(__name__)
 
 SURFACE = "admin"
 
@@ -122,6 +126,12 @@ class SubjectAdmin(SupportAdmin):
             except LedgerError:
                 problem, status = (
                     _("The erasure ledger cannot be written, so nothing was deleted. Tell operators."),
+                    503,
+                )
+            except DatabaseError as error:  # its text may quote a row
+                log.error("deletion_refused", kind=self.kind, code=type(error.__cause__ or error).__name__)
+                problem, status = (
+                    _("The database refused, so nothing was deleted. Try again, and tell operators if it does again."),
                     503,
                 )
         title = _("Delete the memory of {name}") if memory_only else _("Delete {name}")

@@ -10,6 +10,7 @@ from django.utils import timezone
 from django_q.models import Schedule
 
 from accounts import idempotency, rates
+from database.patience import impatient
 from facts.due import DELETED, EXPIRED, SUPERSEDED, Limits
 from facts.retention import Step, Swept, sweep
 from lifecycle import transcript_retention
@@ -35,28 +36,53 @@ def run(
     """Do one night's work and return its report; `now` decides what is due, `clock` says when it ended.
 
     May run twice at once and be killed anywhere. Wipes come first: they were promised at once, and take no part in the
-    caps. A part that the database refuses does not keep the others from being done; its error is raised at the end, and
-    the report is not finished then.
+    caps. Nothing waits long for what somebody holds. A part that fails does not keep the others from being done; its
+    error is raised at the end, and the report, which says what was done, is not finished then.
     """
     report = RetentionReport.objects.create(asked_by=asked_by, started_at=now)
+    failures: list[Exception] = []
+    parts: dict[str, Callable[[], Exception | None]] = {
+        "wipes": lambda: _wipes(report, now),
+        "facts": lambda: _facts(report, sweep(now=now, limits=limits, step=step)),
+        "transcripts": lambda: _transcripts(report, transcript_retention.sweep(now=now, step=step)),
+        "rates": lambda: _forgotten(rates.forget_unused()),
+        "idempotency": lambda: _forgotten(idempotency.forget_old(now=now)),
+    }
+    with impatient():
+        for name, part in parts.items():
+            try:
+                failure = part()
+            except Exception as error:
+                failure = error
+            if failure is not None:
+                log.error("night_failed", part=name, code=type(failure.__cause__ or failure).__name__)
+                failures.append(failure)
+        report.finished_at = None if failures else clock()
+        report.save()
+    if failures:
+        raise failures[0]
+    return report
+
+
+def _wipes(report: RetentionReport, now: datetime) -> None:
     report.wipes_done, report.wipes_pending = retry_wipes(now=now)
-    swept = Swept()
-    try:
-        swept = sweep(now=now, limits=limits, step=step)
-    except DatabaseError as error:
-        log.error("retention_failed", code=type(error.__cause__ or error).__name__)
-        swept.failure = error
+
+
+def _facts(report: RetentionReport, swept: Swept) -> DatabaseError | None:
     report.expired, report.superseded = swept.done[EXPIRED], swept.done[SUPERSEDED]
     report.deleted, report.batches = swept.done[DELETED], swept.batches
-    aged = transcript_retention.sweep(now=now, step=step)
-    report.transcripts, report.waiting = aged.sessions, dict(swept.waiting + aged.waiting)
-    rates.forget_unused()
-    idempotency.forget_old(now=now)
-    report.finished_at = None if swept.failure else clock()
-    report.save()
-    if swept.failure:
-        raise swept.failure
-    return report
+    report.waiting |= swept.waiting
+    return swept.failure
+
+
+def _transcripts(report: RetentionReport, aged: transcript_retention.Aged) -> DatabaseError | None:
+    report.transcripts = aged.sessions
+    report.waiting |= aged.waiting
+    return aged.failure
+
+
+def _forgotten(_rows: int) -> None:
+    """What was only kept for a while needs no place in the report."""
 
 
 def next_night(now: datetime) -> datetime:

@@ -2,8 +2,10 @@
 
 from typing import Final
 
+import structlog
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db import DatabaseError
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -20,6 +22,8 @@ from encryption.ledger import LedgerError
 from lifecycle.services import AlreadyDeleted, delete_organization
 from lifecycle.support import confirmation
 from lifecycle.transcript_retention import sessions_due
+
+log = structlog.get_logger(__name__)
 
 SURFACE: Final = "organization"
 
@@ -91,7 +95,8 @@ def delete(request: MemberRequest, organization: str) -> HttpResponse:
                 delete_organization(organization=row, actor=request.user, surface=SURFACE, now=timezone.now())
             except AlreadyDeleted:
                 raise Http404 from None
-            except LedgerError:
+            except (LedgerError, DatabaseError) as error:  # a database's text may quote a row
+                log.error("deletion_refused", kind="organization", code=type(error.__cause__ or error).__name__)
                 problem, status = (
                     _("The organization cannot be deleted now. Nothing was deleted. Tell your operator."),
                     503,

@@ -9,6 +9,7 @@ from django.utils import timezone
 from facts.due import KEEP_SUPERSEDED, KEEP_TOMBSTONES, Limits, survey
 from facts.models import Fact, FactQuerySet
 from lifecycle.models import RetentionReport
+from lifecycle.transcript_retention import limited_organizations, sessions_due
 
 BEHIND: Final = timedelta(days=3)  # a night may fail, and a scope with more than a night's limit waits for the next
 
@@ -30,12 +31,24 @@ def retention() -> list[str]:
         )
         for sentence in _behind(what, **rows.aggregate(count=Count("pk"), oldest=Min(column)))
     ]
+    found += _old_conversations(late)
     last = RetentionReport.objects.aggregate(last=Max("finished_at"))["last"]
     if last is None:
         return [*found, "the nightly job has never ended: is a worker running?"] if found else []
     if last < late and (found or survey(now=now, limits=Limits()).due.total()):
         found.append(f"the nightly job last ended on {last:%Y-%m-%d %H:%M} UTC: is a worker running?")
     return found
+
+
+def _old_conversations(late: datetime) -> list[str]:
+    """Sessions that were due `late` already, as `transcript_retention` counts them."""
+    due = [sessions_due(organization, now=late) for organization in limited_organizations(late)]
+    count = sum(sessions.count() for sessions in due)
+    if not count:
+        return []
+    oldest = min(sessions[0].last_activity_at for sessions in due if sessions)
+    what = f"{count} conversations are older than their organization keeps them, the oldest of {oldest:%Y-%m-%d}"
+    return [f"retention is behind: {what}"]
 
 
 def _superseded(late: datetime) -> FactQuerySet:

@@ -22,6 +22,7 @@ from agents.models import Agent
 from agents.permissions import remove_grants_of
 from agents.services import soft_delete_agent
 from audit.services import record
+from database.patience import wait_at_most
 from encryption import ledger
 from encryption.erasure import destroy_organization_keys, destroyed_keys
 from facts.erasure import Subject, close_memory, erase, erase_memory
@@ -143,9 +144,14 @@ def attempt_wipe(deletion_id: uuid.UUID, *, now: datetime) -> bool:
     try:
         _destroy_keys(deletion_id, now)
         with transaction.atomic(durable=True):
+            wait_at_most()
             _wipe(deletion_id, now)
-    except (DatabaseError, ledger.LedgerError) as error:
-        _record_failure(deletion_id, type(error).__name__, now)
+    except Exception as error:  # whatever it was, the deletion stands, and the other pending wipes are tried
+        log.error("wipe_failed", deletion_id=str(deletion_id), code=type(error).__name__)
+        try:
+            _record_failure(deletion_id, type(error).__name__, now)
+        except DatabaseError as second:
+            log.error("wipe_failure_not_recorded", deletion_id=str(deletion_id), code=type(second).__name__)
         return False
     return True
 
@@ -175,8 +181,8 @@ def _wipe(deletion_id: uuid.UUID, now: datetime) -> None:
 
 
 def _record_failure(deletion_id: uuid.UUID, code: str, now: datetime) -> None:
-    log.error("wipe_failed", deletion_id=str(deletion_id), code=code)
     with transaction.atomic():
+        wait_at_most()
         pending = PendingWipe.objects.select_for_update(no_key=True).filter(deletion=deletion_id).first()
         if pending is None:
             return

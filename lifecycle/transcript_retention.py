@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import structlog
-from django.db import DatabaseError, OperationalError, connection, transaction
+from django.db import DatabaseError, OperationalError, transaction
 from django.db.models import Exists, OuterRef
 from psycopg.errors import LockNotAvailable
 
@@ -20,15 +20,16 @@ from accounts.models import Organization
 from audit.services import record
 from conversations.models import Session, SessionQuerySet, Turn
 from conversations.services import ABANDONED_AFTER
+from database.patience import wait_at_most
 from extraction.models import Run
 
 log = structlog.get_logger(__name__)
 
 TRANSCRIPTS: Final = "transcripts"  # in the report of what waits
 MOST: Final = 20_000  # sessions of one night
-MOST_REFUSED: Final = 20  # sessions of one organization; with more of them something else is wrong
+MOST_REFUSED: Final = 500  # sessions of one organization; with more of them something else is wrong
 BATCH: Final = 20  # sessions of one transaction, with their turns and messages: nobody waits long for its locks
-PATIENCE: Final = "2s"  # for an organization's row; who holds it longer does without this night
+AT_ONCE: Final = "100ms"  # for a row of a conversation
 type Step = Callable[[int], object]
 
 
@@ -42,6 +43,7 @@ class Aged:
 
     sessions: int = 0
     waiting: Counter[str] = field(default_factory=Counter)
+    failure: DatabaseError | None = None  # what the database said when an organization's part was given up
 
 
 def sessions_due(organization: Organization, *, now: datetime) -> SessionQuerySet:
@@ -66,62 +68,68 @@ def sweep(*, now: datetime, limit: int = MOST, batch: int = BATCH, step: Step = 
     batch that the database refuses each session is tried alone, and what it refuses then waits for the next night. Call
     it outside a transaction.
     """
-    outcome, turns = Aged(), deque(_organizations(now))
-    refused: dict[uuid.UUID, set[uuid.UUID]] = {}
-    singly: Counter[uuid.UUID] = Counter()  # how many sessions of an organization are still tried alone
+    outcome, turns = Aged(), deque(_Turn(organization.pk) for organization in limited_organizations(now))
     while turns and outcome.sessions < limit:
-        organization = turns.popleft()
-        key, passed = organization.pk, refused.setdefault(organization.pk, set())
-        size = 1 if singly[key] > 0 else min(batch, limit - outcome.sessions)
-        count = _try_batch(key, size, now, passed)
-        if size == 1:
-            singly[key] -= 1
-        if count is None and size > 1:
-            singly[key] = size
-        elif count is None:
-            passed.update(sessions_due(organization, now=now).exclude(pk__in=passed).values_list("pk", flat=True)[:1])
-        if (count is None and len(passed) <= MOST_REFUSED) or count == size:
-            turns.append(organization)
+        turn = turns.popleft()
+        size = 1 if turn.singly else min(batch, limit - outcome.sessions)
+        tried: list[uuid.UUID] = []
+        try:
+            count = _one_batch(turn.organization_id, size, now, turn.refused, tried)
+        except OrganizationHeld:
+            log.warning("transcripts_held", organization_id=str(turn.organization_id))
+            continue
+        except DatabaseError as error:
+            code = type(error.__cause__ or error).__name__
+            log.error("transcripts_failed", organization_id=str(turn.organization_id), code=code, sessions=len(tried))
+            count = 0
+            turn.singly = len(tried) if len(tried) > 1 else max(turn.singly - 1, 0)
+            if len(tried) == 1:
+                turn.refused.update(tried)
+            if not tried or len(turn.refused) > MOST_REFUSED:
+                outcome.failure = error
+                continue
+        else:
+            turn.singly = max(turn.singly - 1, 0)
+        if tried:
+            turns.append(turn)
         if count:
             outcome.sessions += count
             step(count)
-    if count := count_due(now=now):
-        outcome.waiting[TRANSCRIPTS] = count
+    if waiting := count_due(now=now):
+        outcome.waiting[TRANSCRIPTS] = waiting
     return outcome
+
+
+@dataclass(slots=True)
+class _Turn:
+    """An organization in the round: sessions that the database refused, and how many are still tried alone."""
+
+    organization_id: uuid.UUID
+    refused: set[uuid.UUID] = field(default_factory=set)
+    singly: int = 0
 
 
 def count_due(*, now: datetime) -> int:
     """Return how many sessions are due at `now`, in all."""
-    return sum(sessions_due(organization, now=now).count() for organization in _organizations(now))
+    return sum(sessions_due(organization, now=now).count() for organization in limited_organizations(now))
 
 
-def _organizations(now: datetime) -> list[Organization]:
+def limited_organizations(now: datetime) -> list[Organization]:
     """Return the organizations with a limit, deleted ones too: what they asked for holds. The oldest session first."""
     limited = Organization.objects.filter(transcript_days__isnull=False)
     oldest = Session.objects.filter(organization=OuterRef("pk")).order_by("last_activity_at").values("last_activity_at")
     return list(limited.alias(oldest=oldest[:1]).filter(oldest__lt=now).order_by("oldest", "pk"))
 
 
-def _try_batch(organization_id: uuid.UUID, size: int, now: datetime, passed: set[uuid.UUID]) -> int | None:
-    """Return how many sessions were deleted; None when the database refused."""
-    try:
-        return _one_batch(organization_id, size, now, passed)
-    except OrganizationHeld:
-        log.warning("transcripts_held", organization_id=str(organization_id))
-        return 0
-    except DatabaseError as error:
-        log.error("transcripts_failed", organization_id=str(organization_id), code=type(error).__name__, size=size)
-        return None
-
-
 @transaction.atomic(durable=True)
-def _one_batch(organization_id: uuid.UUID, size: int, now: datetime, passed: set[uuid.UUID]) -> int:
-    """Delete the oldest free sessions with all that hangs on them; return how many.
+def _one_batch(
+    organization_id: uuid.UUID, size: int, now: datetime, passed: set[uuid.UUID], tried: list[uuid.UUID]
+) -> int:
+    """Delete the oldest free sessions with all that hangs on them; return how many, and put them into `tried` before.
 
     Raises OrganizationHeld when somebody holds the organization's row, DatabaseError when a deletion is refused.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('lock_timeout', %s, true)", [PATIENCE])
+    wait_at_most()
     try:
         # Locked, so that nothing more goes once the organization has been told that conversations are kept.
         organization = Organization.objects.select_for_update(no_key=True).get(pk=organization_id)
@@ -130,8 +138,9 @@ def _one_batch(organization_id: uuid.UUID, size: int, now: datetime, passed: set
             raise OrganizationHeld from None
         raise
     free = sessions_due(organization, now=now).exclude(pk__in=passed).select_for_update(skip_locked=True, of=("self",))
-    ids = list(free.values_list("pk", flat=True)[:size])
-    if ids:
-        Session.objects.filter(pk__in=ids).delete()
-        record("retention.transcripts", actor=None, organization_id=organization_id, details={"sessions": len(ids)})
-    return len(ids)
+    tried += free.values_list("pk", flat=True)[:size]
+    if tried:
+        wait_at_most(AT_ONCE)
+        Session.objects.filter(pk__in=tried).delete()
+        record("retention.transcripts", actor=None, organization_id=organization_id, details={"sessions": len(tried)})
+    return len(tried)

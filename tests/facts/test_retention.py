@@ -1,8 +1,7 @@
 """R01, R02: what retention tombstones and deletes, its caps, its order, and what it says about what waits."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from random import Random
 from threading import Event
@@ -20,11 +19,13 @@ from facts.due import BATCH, Limits, survey
 from facts.models import Fact
 from facts.retention import sweep
 from tests.factories import grant, make_fact
+from tests.refusals import among, refusing
 from tests.threads import together
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 11, 30, 2, 30, tzinfo=UTC)
 DAY = timedelta(days=1)
+TABLE = "facts_fact"
 type Tombstones = Callable[..., list[Fact]]
 
 
@@ -213,28 +214,10 @@ def test_t03_each_member_s_history_says_how_many_facts_the_night_let_expire(cons
     ]
 
 
-@contextmanager
-def refusing(event: str, *rows: Fact) -> Iterator[None]:
-    """Let the database refuse to change (`UPDATE`) or to remove (`DELETE`) these rows."""
-    names = ", ".join(f"'{row.pk}'" for row in rows)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "CREATE FUNCTION refuse_fact() RETURNS trigger LANGUAGE plpgsql AS "
-            f"$$ BEGIN IF OLD.id IN ({names}) THEN RAISE EXCEPTION 'refused'; END IF; "
-            "IF TG_OP = 'DELETE' THEN RETURN OLD; END IF; RETURN NEW; END $$"
-        )
-        cursor.execute(
-            f"CREATE TRIGGER refuse BEFORE {event} ON facts_fact FOR EACH ROW EXECUTE FUNCTION refuse_fact()"
-        )
-        yield
-        cursor.execute("DROP TRIGGER refuse ON facts_fact")
-        cursor.execute("DROP FUNCTION refuse_fact")
-
-
 @pytest.mark.parametrize("batch", [1, 2, 5_000])
 def test_r02_rows_that_the_database_refuses_wait_and_all_others_go(tombstones: Tombstones, batch: int) -> None:
     rows = tombstones(*range(181, 190))
-    with refusing("DELETE", rows[0], rows[5]):
+    with refusing("DELETE", TABLE, among(rows[0], rows[5])):
         swept = sweep(now=NOW, limits=Limits(batch=batch))
         assert (swept.done, swept.waiting, swept.failure) == ({"deleted": 7}, {"deleted": 2}, None)
         assert {fact.pk for fact in Fact.objects.all()} == {rows[0].pk, rows[5].pk}
@@ -245,7 +228,7 @@ def test_r02_rows_that_the_database_refuses_wait_and_all_others_go(tombstones: T
 def test_r02_refused_rows_of_one_instant_are_passed_over_too(consented: Scope) -> None:
     at = NOW - 2 * DAY
     rows = [make_fact(consented, key=f"k{number}", created_at=at, expires_at=NOW) for number in range(7)]
-    with refusing("UPDATE", rows[2], rows[3]):
+    with refusing("UPDATE", TABLE, among(rows[2], rows[3])):
         swept = sweep(now=NOW, limits=Limits(batch=2))
     assert (swept.done, swept.waiting) == ({"expired": 5}, {"expired": 2})
 
@@ -256,10 +239,32 @@ def test_r02_a_part_that_is_refused_altogether_is_given_up_and_told_and_the_othe
     monkeypatch.setattr(retention, "MOST_REFUSED", 2)
     live = [make_fact(consented, key=f"k{n}", created_at=NOW - 2 * DAY, expires_at=NOW) for n in range(5)]
     tombstones(181, 182)
-    with refusing("UPDATE", *live):
+    with refusing("UPDATE", TABLE, among(*live)):
         swept = sweep(now=NOW)
     assert isinstance(swept.failure, DatabaseError)
     assert (swept.done, swept.waiting) == ({"deleted": 2}, {"expired": 5})
+
+
+def test_r02_rows_that_a_trigger_passes_over_without_a_word_end_no_walk(consented: Scope) -> None:
+    at = NOW - 2 * DAY
+    rows = [make_fact(consented, key=f"k{number}", created_at=at, expires_at=NOW) for number in range(9)]
+    with refusing("UPDATE", TABLE, among(*rows[:4]), quietly=True):
+        swept = sweep(now=NOW, limits=Limits(batch=2))
+    assert (swept.done, swept.waiting) == ({"expired": 5}, {"expired": 4})
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("limit", [1, 2, 100_000])
+def test_r02_rows_held_and_rows_refused_at_one_instant_end_no_walk_and_keep_no_other(
+    consented: Scope, limit: int
+) -> None:
+    at = NOW - 200 * DAY
+    rows = [make_fact(consented, key=f"k{number}", status="deleted", created_at=at) for number in range(5)]
+    with refusing("DELETE", TABLE, among(rows[1], rows[2])), transaction.atomic():
+        Fact.objects.select_for_update(no_key=True).get(pk=rows[0].pk)
+        (swept,) = together(lambda: sweep(now=NOW, limits=Limits(total=limit, batch=min(limit, 2))))
+    assert not isinstance(swept, Exception)
+    assert swept.done == {"deleted": min(limit, 2)}
 
 
 @pytest.mark.django_db(transaction=True)

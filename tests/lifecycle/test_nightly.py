@@ -7,18 +7,20 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
-from django.db import OperationalError
+from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 from django.utils.module_loading import import_string
 from django_q.models import Schedule
 
 from accounts.models import User
 from consent.scope import Scope
+from database import patience
 from facts.erasure import Erased
 from facts.models import Fact
-from lifecycle import nightly, tasks, transcript_retention
+from lifecycle import nightly, services, tasks, transcript_retention
 from lifecycle.models import Deletion, PendingWipe, RetentionReport
 from tests.factories import make_fact
+from tests.refusals import among, refusing
 from tests.threads import together
 
 pytestmark = pytest.mark.django_db
@@ -180,3 +182,63 @@ def test_r01_what_the_database_refuses_of_facts_keeps_nothing_else_from_being_do
         nightly.run(now=timezone.now(), asked_by="schedule")
     assert aged == [True]
     assert RetentionReport.objects.get().finished_at is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_r01_a_night_waits_for_nobody_who_holds_a_row(
+    over: Scope, monkeypatch: pytest.MonkeyPatch, colleague: User
+) -> None:
+    monkeypatch.setattr(patience, "PATIENCE", "50ms")
+    deletion = Deletion.objects.create(
+        kind="user", subject_id=colleague.pk, memory_only=False, requested_at=timezone.now()
+    )
+    PendingWipe.objects.create(deletion=deletion)
+    with transaction.atomic():
+        User.objects.select_for_update().get(pk=colleague.pk)
+        PendingWipe.objects.select_for_update().get()
+        (report,) = together(lambda: nightly.run(now=timezone.now(), asked_by="schedule"))
+    assert not isinstance(report, Exception)
+    assert (report.expired, report.deleted, report.wipes_done, report.wipes_pending) == (1, 2, 0, 1)
+    assert nightly.run(now=timezone.now(), asked_by="schedule").wipes_done == 1
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW lock_timeout")
+        assert cursor.fetchone() == ("0",)
+
+
+def test_r01_a_part_that_fails_leaves_the_report_of_the_others(over: Scope, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(**_arguments: Any) -> None:
+        raise OperationalError("planted")
+
+    for module, name in ((nightly, "retry_wipes"), (transcript_retention, "sweep")):
+        monkeypatch.setattr(module, name, fail)
+    forgotten: list[bool] = []
+    monkeypatch.setattr(nightly.rates, "forget_unused", lambda: forgotten.append(True) or 0)
+    with pytest.raises(OperationalError):
+        nightly.run(now=timezone.now(), asked_by="schedule")
+    report = RetentionReport.objects.get()
+    assert (report.expired, report.deleted, report.finished_at, forgotten) == (1, 2, None, [True])
+
+
+def test_r03_a_wipe_whose_failure_cannot_be_recorded_stops_no_other_part(
+    over: Scope, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deletion = Deletion.objects.create(kind="user", subject_id=owner.pk, memory_only=False, requested_at=NOW)
+    PendingWipe.objects.create(deletion=deletion)
+
+    def fail(*_arguments: Any) -> None:
+        raise OperationalError("planted")
+
+    monkeypatch.setattr(services, "_wipe", fail)
+    monkeypatch.setattr(services, "_record_failure", fail)
+    report = nightly.run(now=timezone.now(), asked_by="schedule")
+    assert (report.wipes_pending, report.deleted) == (1, 2)
+
+
+def test_r03_a_wipe_that_leaves_a_row_behind_without_an_error_is_not_done(over: Scope, owner: User) -> None:
+    deletion = Deletion.objects.create(kind="user", subject_id=owner.pk, memory_only=False, requested_at=NOW)
+    PendingWipe.objects.create(deletion=deletion)
+    with refusing("DELETE", "facts_fact", among(Fact.objects.first()), quietly=True):
+        assert services.retry_wipes(now=NOW) == (0, 1)
+    assert PendingWipe.objects.get().error_code == "LeftOver"
+    assert services.retry_wipes(now=NOW) == (1, 0)
+    assert not Fact.objects.exists()

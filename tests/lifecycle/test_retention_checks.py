@@ -6,12 +6,15 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from accounts.models import Organization, User
+from agents.models import Agent
 from consent.scope import Scope
+from conversations.models import Session
 from facts.models import Fact
 from lifecycle import nightly
 from lifecycle.models import RetentionReport
 from lifecycle.retention_checks import retention
-from tests.factories import make_fact
+from tests.factories import make_fact, make_session
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now()
@@ -73,3 +76,15 @@ def test_a_last_night_of_long_ago_is_named_when_something_is_due(consented: Scop
     assert retention() == [f"the nightly job last ended on {ago(4):%Y-%m-%d %H:%M} UTC: is a worker running?"]
     last_night(2)
     assert retention() == []
+
+
+def test_conversations_that_should_have_gone_nights_ago_are_named(agent: Agent, owner: User) -> None:
+    make_session(agent, owner)
+    Session.objects.update(last_activity_at=ago(12))
+    last_night(0.5)
+    Organization.objects.update(transcript_days=10)
+    assert retention() == []
+    Organization.objects.update(transcript_days=8)
+    assert retention() == [
+        f"retention is behind: 1 conversations are older than their organization keeps them, the oldest of {ago(12):%F}"
+    ]

@@ -23,6 +23,7 @@ from facts.models import Fact
 from lifecycle.models import Deletion, PendingWipe, RetentionReport
 from lifecycle.receipts import verify
 from tests.factories import make_fact, make_member, make_session, make_user
+from tests.refusals import refusing
 
 pytestmark = pytest.mark.django_db
 type ClientFor = Callable[..., Client]
@@ -255,3 +256,16 @@ def test_r04_operators_give_and_take_the_permission_by_command_and_the_audit_log
     assert list(actions.order_by("pk").values_list("action", flat=True)) == ["support.grant", "support.revoke"]
     with pytest.raises(CommandError, match="no account"):
         call_command("support_staff", "nobody@support.example")
+
+
+def test_r04_a_deletion_that_the_database_refuses_changes_nothing_and_says_so(
+    client: Client, full: Scope, owner: User
+) -> None:
+    typed = {"typed": owner.email, "reason": "T-1"}
+    with refusing("UPDATE", "facts_fact", "true"):
+        answer = client.post(address("user", owner, "erase_memory"), typed)
+    assert answer.status_code == 503
+    assert "The database refused, so nothing was deleted." in answer.content.decode()
+    assert Fact.objects.filter(status="active").count() == 2
+    assert not Deletion.objects.exists()
+    assert client.post(address("user", owner, "erase_memory"), typed).status_code == 303

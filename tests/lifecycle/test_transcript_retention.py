@@ -6,7 +6,7 @@ from io import StringIO
 
 import pytest
 from django.core.management import call_command
-from django.db import IntegrityError, connection, transaction
+from django.db import DatabaseError, IntegrityError, transaction
 from django.test import Client
 from django.utils import timezone
 
@@ -17,12 +17,14 @@ from audit.models import AuditEvent
 from consent.scope import Scope
 from conversations.models import Message, Participant, Session, Turn
 from conversations.services import Said, SessionGone, begin_turn
+from database import patience
 from extraction.models import Run
 from lifecycle import nightly, transcript_retention
 from lifecycle.models import RetentionReport
 from lifecycle.transcript_retention import count_due, sweep
 from tests import factories
 from tests.factories import make_agent, make_fact, make_member, make_session, make_turn
+from tests.refusals import refusing
 from tests.threads import together
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -148,7 +150,7 @@ def test_t04_a_session_that_somebody_holds_is_skipped_and_counted(
 def test_t04_an_organization_that_somebody_holds_waits_and_the_others_go_on(
     organization: Organization, agent: Agent, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transcript_retention, "PATIENCE", "20ms")
+    monkeypatch.setattr(patience, "PATIENCE", "20ms")
     other = factories.make_organization("other")
     guide = make_agent(other, "guide")
     for one in (organization, other):
@@ -241,20 +243,8 @@ def test_t04_a_batch_that_the_database_refuses_waits_and_the_night_goes_on(
 ) -> None:
     keep(organization, 1)
     aged(agent, owner, timedelta(days=2))
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "CREATE OR REPLACE FUNCTION refuse_message() RETURNS trigger LANGUAGE plpgsql AS "
-            "$$ BEGIN RAISE EXCEPTION 'no'; END $$"
-        )
-        cursor.execute(
-            "CREATE TRIGGER refuse BEFORE DELETE ON conversations_message "
-            "FOR EACH ROW EXECUTE FUNCTION refuse_message()"
-        )
-    try:
+    with refusing("DELETE", "conversations_message", "true"):
         report = nightly.run(now=NOW, asked_by="schedule")
-    finally:
-        with connection.cursor() as cursor:
-            cursor.execute("DROP TRIGGER refuse ON conversations_message")
     assert (report.transcripts, report.waiting) == (0, {"transcripts": 1})
     assert report.finished_at is not None
     assert Message.objects.count() == 2
@@ -296,19 +286,48 @@ def test_t04_one_session_that_the_database_refuses_keeps_no_other_from_going(
 ) -> None:
     keep(organization, 1)
     sessions = [aged(agent, owner, timedelta(days=9 - number)) for number in range(5)]
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "CREATE OR REPLACE FUNCTION refuse_message() RETURNS trigger LANGUAGE plpgsql AS "
-            f"$$ BEGIN IF OLD.session_id = '{sessions[1].pk}' THEN RAISE EXCEPTION 'no'; END IF; RETURN OLD; END $$"
-        )
-        cursor.execute(
-            "CREATE TRIGGER refuse BEFORE DELETE ON conversations_message "
-            "FOR EACH ROW EXECUTE FUNCTION refuse_message()"
-        )
-    try:
+    with refusing("DELETE", "conversations_message", of(sessions[1])):
         swept = sweep(now=NOW, batch=3)
-    finally:
-        with connection.cursor() as cursor:
-            cursor.execute("DROP TRIGGER refuse ON conversations_message")
     assert (swept.sessions, swept.waiting) == (4, {"transcripts": 1})
     assert left() == {sessions[1].pk}
+
+
+def of(*sessions: Session) -> str:
+    """Return the condition that a message is one of these sessions'."""
+    return f"OLD.session_id IN ({', '.join(repr(str(session.pk)) for session in sessions)})"
+
+
+def test_t04_a_setting_that_is_shortened_meanwhile_ends_with_what_is_refused(
+    organization: Organization, agent: Agent, owner: User
+) -> None:
+    keep(organization, 50)
+    aged(agent, owner, timedelta(days=60))
+    refused = aged(agent, owner, timedelta(days=10))
+    with refusing("DELETE", "conversations_message", of(refused)):
+        swept = sweep(now=NOW, batch=1, step=lambda _count: keep(organization, 5))
+    assert (swept.sessions, swept.waiting, swept.failure) == (1, {"transcripts": 1}, None)
+
+
+def test_t04_what_somebody_holds_is_not_counted_as_refused(
+    organization: Organization, agent: Agent, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transcript_retention, "MOST_REFUSED", 1)
+    keep(organization, 1)
+    sessions = [aged(agent, owner, timedelta(days=20 - number)) for number in range(8)]
+    with refusing("DELETE", "conversations_message", of(sessions[3])), transaction.atomic():
+        list(Session.objects.select_for_update(no_key=True).filter(pk__in=[s.pk for s in sessions[:3]]))
+        (swept,) = together(lambda: sweep(now=NOW, batch=4))
+    assert not isinstance(swept, Exception)
+    assert (swept.sessions, swept.waiting, swept.failure) == (4, {"transcripts": 4}, None)
+
+
+def test_t04_an_organization_with_too_much_refused_is_given_up_and_the_night_says_so(
+    organization: Organization, agent: Agent, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transcript_retention, "MOST_REFUSED", 2)
+    keep(organization, 1)
+    sessions = [aged(agent, owner, timedelta(days=20 - number)) for number in range(5)]
+    with refusing("DELETE", "conversations_message", of(*sessions[:3])), pytest.raises(DatabaseError):
+        nightly.run(now=NOW, asked_by="schedule")
+    report = RetentionReport.objects.get()
+    assert (report.finished_at, report.waiting) == (None, {"transcripts": 5})
