@@ -203,7 +203,7 @@ class _Batch:
                 f"ORDER BY f.{column} LIMIT %(size)s {self._lock()}",
                 self._parameters(),
             )
-            return cursor.fetchall()
+            return list(cursor.fetchall())
 
     def _lock(self) -> str:
         return f"FOR {'UPDATE' if self.work.kind == DELETED else 'NO KEY UPDATE'} OF f SKIP LOCKED"

@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 from django_q.models import Schedule
 
+from accounts import rates
 from accounts.models import User
 from consent.scope import Scope
 from database import patience
@@ -212,7 +213,12 @@ def test_r01_a_part_that_fails_leaves_the_report_of_the_others(over: Scope, monk
     for module, name in ((nightly, "retry_wipes"), (transcript_retention, "sweep")):
         monkeypatch.setattr(module, name, fail)
     forgotten: list[bool] = []
-    monkeypatch.setattr(nightly.rates, "forget_unused", lambda: forgotten.append(True) or 0)
+
+    def forget() -> int:
+        forgotten.append(True)
+        return 0
+
+    monkeypatch.setattr(rates, "forget_unused", forget)
     with pytest.raises(OperationalError):
         nightly.run(now=timezone.now(), asked_by="schedule")
     report = RetentionReport.objects.get()
