@@ -183,15 +183,16 @@ def read_transcript(
         groups.setdefault(message.turn_id, []).append(message)
     turns = [group[0].turn for group in groups.values()]
     known = _known_facts(user, session, turns, now)
-    learnt = learned(groups) if session.created_by_id == user.pk else {}
-    writable = may_write(user, session, place)
+    own = session.created_by_id == user.pk
+    learnt = learned(groups) if own else {}
     shown = [
         _shown(
             turn,
             groups[turn.pk],
-            knew=_knew(turn, known) if session.created_by_id == user.pk else None,
+            knew=_knew(turn, known) if own else None,
             learned=learnt.get(turn.pk),
-            writable=writable,
+            writable=may_write(user, session, place),
+            stoppable=own,
             last=turn is turns[-1] and before is None,
         )
         for turn in turns
@@ -223,7 +224,14 @@ def _knew(turn: Turn, known: dict[uuid.UUID, KnownFact]) -> Knew | None:
 
 
 def _shown(
-    turn: Turn, messages: list[Message], *, knew: Knew | None, learned: Learned | None, writable: bool, last: bool
+    turn: Turn,
+    messages: list[Message],
+    *,
+    writable: bool,
+    stoppable: bool,
+    last: bool,
+    knew: Knew | None = None,
+    learned: Learned | None = None,
 ) -> ShownTurn:
     ended_badly = turn.status in (Turn.Status.FAILED, Turn.Status.STOPPED, Turn.Status.OUTPUT_RESTRICTED)
     asked = next((message.content for message in reversed(messages) if message.role == Message.Role.USER), "")
@@ -234,5 +242,5 @@ def _shown(
         knew=knew,
         learned=learned,
         retry_text=asked if writable and last and ended_badly else "",
-        may_stop=writable and turn.status == Turn.Status.RUNNING,
+        may_stop=stoppable and turn.status == Turn.Status.RUNNING,
     )

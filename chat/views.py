@@ -126,9 +126,11 @@ def send(
 def stop(
     request: MemberRequest, organization: str, agent: str, session: uuid.UUID, place: Place = CHAT
 ) -> HttpResponse:
-    """Ask a running turn to stop; one that has ended stays as it is."""
+    """Ask a running turn of one's own session to stop, wherever it takes place; one that has ended stays as it is."""
     access = agent_for(request.user, organization, agent, place.permission)
-    found = _writable(request, access.agent, session, place)
+    found = _session(request, access.agent, session, place)
+    if found.created_by_id != request.user.pk:
+        raise PermissionDenied
     try:
         turn = uuid.UUID(request.POST.get("turn", ""))
     except ValueError:
