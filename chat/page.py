@@ -153,10 +153,10 @@ def sessions_beside(user: User, agent: Agent, place: Place) -> SessionList:
     return SessionList(tuple(found[:SESSIONS]), more=len(found) > SESSIONS)
 
 
-def last_turn(session: Session) -> uuid.UUID | None:
-    """Return the newest turn of a session."""
+def last_turn(session: Session, **of: User) -> uuid.UUID | None:
+    """Return the newest turn of a session, or of one `speaker` in it."""
     found: uuid.UUID | None = (
-        Turn.objects.filter(session=session).order_by("-created_at", "-id").values_list("pk", flat=True).first()
+        Turn.objects.filter(session=session, **of).order_by("-created_at", "-id").values_list("pk", flat=True).first()
     )
     return found
 
@@ -178,9 +178,7 @@ def read_transcript(
         stored = stored.filter(turn=only)
     newest_first = list(stored[: PAGE + 1])
     messages = newest_first[:PAGE][::-1]
-    groups: dict[uuid.UUID, list[Message]] = {}
-    for message in messages:
-        groups.setdefault(message.turn_id, []).append(message)
+    groups = _by_turn(messages)
     turns = [group[0].turn for group in groups.values()]
     known = _known_facts(user, session, turns, now)
     own = session.created_by_id == user.pk
@@ -198,6 +196,25 @@ def read_transcript(
         for turn in turns
     ]
     return Transcript(tuple(shown), messages[0].position if len(newest_first) > PAGE else None)
+
+
+def read_own_turns(speaker: User, session: Session, *, writable: bool, only: uuid.UUID | None = None) -> Transcript:
+    """Return the turns of somebody who may not read the rest of the session, nor what the agent knew in them (C03)."""
+    messages = Message.objects.filter(session=session, turn__speaker=speaker).select_related("turn", "speaker")
+    if only is not None:
+        messages = messages.filter(turn=only)
+    groups = list(_by_turn(messages.order_by("position")).values())
+    shown = [
+        _shown(group[0].turn, group, writable=writable, stoppable=True, last=group is groups[-1]) for group in groups
+    ]
+    return Transcript(tuple(shown), None)
+
+
+def _by_turn(messages: Iterable[Message]) -> dict[uuid.UUID, list[Message]]:
+    groups: dict[uuid.UUID, list[Message]] = {}
+    for message in messages:
+        groups.setdefault(message.turn_id, []).append(message)
+    return groups
 
 
 def _known_facts(user: User, session: Session, turns: Iterable[Turn], now: datetime) -> dict[uuid.UUID, KnownFact]:

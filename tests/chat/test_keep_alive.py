@@ -152,3 +152,17 @@ def test_c03_a_stop_is_heeded_before_a_whole_reply_is_stored_and_nothing_is_lear
     assert (turn.turn.status, turn.turn.model) == ("stopped", "stub-1")
     assert [message.content for message in turn.turn.messages.order_by("position")] == ["Hi", "Hello."]
     assert not Run.objects.exists()
+
+
+def test_c03_a_reply_stopped_without_javascript_can_be_sent_again_and_the_api_ends_it_with_stop(
+    session: Session, owner: User, ask: Ask, model_server: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stops.Stops, "asked", lambda *_, **_more: True)
+    client = Client()
+    client.force_login(owner, backend="accounts.authentication.EmailBackend")
+    page = client.post(f"/agents/acme/talker/chat/{session.pk}/send/", {"message": "Hello"}, follow=True)
+    assert "turn-status-stopped" in page.content.decode()
+    assert "Try again" in page.content.decode()
+    choice = ask().json()["choices"][0]
+    assert (choice["message"]["content"], choice["finish_reason"]) == ("Hello.", "stop")
+    assert set(Turn.objects.values_list("status", flat=True)) == {"stopped"}
