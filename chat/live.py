@@ -68,7 +68,7 @@ def streamed(
 
     `before` is the last turn that a page up to date shows; `names` are what the page calls itself from now on.
     """
-    first = _session_event(started, addresses, before) | (names or {})
+    first = {**_session_event(started, addresses, before), **(names or {})}
     events = _events(started, first, ended)
     next(events)  # begun here, so that closing it ends the turn even when nobody ever reads
     services.release_connection()

@@ -67,13 +67,13 @@ class Triggers(APIView):
     def post(self, request: Request, surface: str) -> Response:
         principal = principal_of(request)
         found = _surface(surface)
-        call = read_trigger(request.data)
-        event = read_event(request.headers.get("Idempotency-Key"), request.data)
+        data: Any = request.data
+        call, event = read_trigger(data), read_event(request.headers.get("Idempotency-Key"), data)
         agent = _agent(principal, call)
         start = functools.partial(_start, principal.user, agent, found, call)
         if event is None:
             return _answer(start())
-        said = {name: value for name, value in request.data.items() if name != "event_id"}
+        said = {name: value for name, value in data.items() if name != "event_id"}
         body = json.dumps([surface, said], sort_keys=True).encode()
         try:
             claimed = repeats.claim_or_replay(

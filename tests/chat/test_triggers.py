@@ -331,7 +331,7 @@ def test_c03_the_owner_of_a_connector_stops_a_reply_that_is_read_whole(
     monkeypatch.setattr(stops, "STOP_CHECK_SECONDS", 0.0)
     model_server.answers = [{"text": "late", "delay": 20}]
 
-    def stop() -> int:
+    def stop() -> Any:
         deadline = time.monotonic() + 10
         while not model_server.requests and time.monotonic() < deadline:
             time.sleep(0.02)
