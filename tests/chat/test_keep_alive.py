@@ -12,8 +12,8 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from agents import breaker
-from agents.models import Agent, ProviderState
+from agents import breaker, providers
+from agents.models import Agent, Provider, ProviderState
 from chat import services, stops
 from consent.scope import Scope
 from conversations.models import Session, Turn
@@ -166,3 +166,21 @@ def test_c03_a_reply_stopped_without_javascript_can_be_sent_again_and_the_api_en
     choice = ask().json()["choices"][0]
     assert (choice["message"]["content"], choice["finish_reason"]) == ("Hello.", "stop")
     assert set(Turn.objects.values_list("status", flat=True)) == {"stopped"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_c05_what_a_provider_refuses_is_learned_by_the_reading_thread_which_keeps_no_connection(
+    session: Session, model_server: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = {"status": 400, "body": {"error": {"message": "tools are not supported", "type": "invalid"}}}
+    model_server.answers = [refused, "Hello."]
+    left, learn = list[tuple[bool, bool]](), providers._learn
+
+    def learned(provider: Provider, quirk: str) -> None:
+        learn(provider, quirk)
+        left.append((threading.current_thread() is threading.main_thread(), connection.connection is None))
+
+    monkeypatch.setattr(providers, "_learn", learned)
+    assert services.complete(started(session), clock=timezone.now).text == "Hello."
+    assert left == [(False, True)]
+    assert "no_tools" in ProviderState.objects.get().quirks
