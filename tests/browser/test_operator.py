@@ -1,15 +1,20 @@
 """An operator's page in a browser (C03): her first message becomes a conversation that streams and can be stopped."""
 
+from typing import Literal
+
 import pytest
 from django.contrib.auth.models import Permission
 from django.urls import reverse
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from accounts.models import Organization, User
 from agents.permissions import grant
 from conversations.models import Turn
+from conversations.services import Said, begin_turn
 from tests import factories
 from tests.browser.conftest import Cast, Visit
+from tests.browser.test_everywhere import FAINT, POOR
 from tests.stub_server import Script
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -72,3 +77,20 @@ def test_c03_without_javascript_the_reply_is_on_the_next_page(visit: Visit, oper
     page.locator("#message").fill("And now?")
     page.get_by_role("button", name="Send").click()
     expect(page.locator(".message-assistant .message-text")).to_have_count(2)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pages_fit_a_phone_and_can_be_read_and_reached(
+    visit: Visit, operator: Cast, owner: User, scheme: Literal["light", "dark"]
+) -> None:
+    session, now = factories.make_session(operator.agent, owner), timezone.now()
+    turn = begin_turn(session=session, speaker=operator.user, said=[Said("user", "w" * 200, now)], now=now)
+    start, shown = reverse("operator-start"), reverse("operator-session", args=[session.pk])
+    page = visit(operator.base + start, user=operator.user, color_scheme=scheme, viewport={"width": 360, "height": 740})
+    for path, status in ((start, "running"), (shown, "running"), (shown, "stopped")):
+        Turn.objects.filter(pk=turn.pk).update(status=status)
+        page.goto(operator.base + path)
+        assert page.evaluate("document.documentElement.scrollWidth") == 360, path
+        assert (page.evaluate(FAINT), page.evaluate(POOR)) == ([], []), path
+    page.set_viewport_size({"width": 1280, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") == 1280

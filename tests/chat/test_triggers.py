@@ -342,7 +342,8 @@ def test_c03_the_owner_of_a_connector_stops_a_reply_that_is_read_whole(
         assert address in page.content.decode()
         return client_for(owner).post(address, {"turn": turn.pk}).status_code
 
-    answer, code = together(functools.partial(trigger, agent="acme/talker"), stop)
+    outcomes: list[Any] = together(functools.partial(trigger, agent="acme/talker"), stop)
+    answer, code = outcomes
     assert code == 303
     assert (answer.json()["status"], answer.json()["reply"]) == ("stopped", "")
     assert Turn.objects.get().error_code == "asked"
