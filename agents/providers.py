@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import structlog
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from agents.addresses import BadProvider, check_form, connectable
@@ -51,7 +51,7 @@ def client_of(provider: Provider, *, attempts: int, longest: float) -> "OpenAIMo
         resolve=connectable,
         attempts=attempts,
         quirks=quirks_of(provider, now=timezone.now()),
-        learn=partial(learn_quirk, provider),
+        learn=partial(_learn, provider),
     )
 
 
@@ -73,6 +73,12 @@ def quirks_of(provider: Provider, *, now: datetime) -> frozenset[str]:
     """Return what the provider is believed not to take."""
     found = ProviderState.objects.filter(provider=provider).values_list("quirks", flat=True).first() or {}
     return frozenset(name for name, until in found.items() if datetime.fromisoformat(until) > now)
+
+
+def _learn(provider: Provider, quirk: str) -> None:
+    learn_quirk(provider, quirk)
+    if not connection.in_atomic_block:
+        connection.close()  # replies are read in threads of their own, whose connection nobody else would give back
 
 
 @transaction.atomic

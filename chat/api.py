@@ -216,22 +216,24 @@ def _writer(turn: Turn, call: ChatCall) -> openai_format.ChunkWriter:
     )
 
 
-def refusal_of_key(error: repeats.InProgress | repeats.Gone | KeyReused) -> openai_format.BadParameter:
-    """Return what a repeated request is told that can be neither run nor replayed."""
+def refusal_of_key(
+    error: repeats.InProgress | repeats.Gone | KeyReused, name: str = "Idempotency-Key"
+) -> openai_format.BadParameter:
+    """Return what a repeated request is told that can be neither run nor replayed; `name` is what its key came in."""
     if isinstance(error, repeats.InProgress):
         return openai_format.BadParameter(
-            "The first request with this Idempotency-Key is still running. Send it again in a second.",
-            param="Idempotency-Key",
+            f"The first request with this {name} is still running. Send it again in a second.",
+            param=name,
             code="request_in_progress",
             status=409,
             wait=1,
         )
     sentence = (
-        "This Idempotency-Key came with another body before. Use a new key for a new request."
+        f"This {name} came with another body before. Use a new one for a new request."
         if isinstance(error, KeyReused)
-        else "The conversation of this Idempotency-Key was deleted. Use a new key."
+        else f"The conversation of this {name} was deleted. Use a new one."
     )
-    return openai_format.BadParameter(sentence, param="Idempotency-Key", code="idempotency_key_reused", status=422)
+    return openai_format.BadParameter(sentence, param=name, code="idempotency_key_reused", status=422)
 
 
 class Schema(APIView):

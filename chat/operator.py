@@ -3,26 +3,32 @@
 An operator sees what she wrote and its replies, nothing else of the session, and no memory.
 """
 
+import functools
 import uuid
-from typing import Final
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, Final
 
 from django.contrib.auth.decorators import login_required
 from django.db.models import Exists, F, OuterRef
-from django.http import Http404, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.access import require_operator
 from accounts.models import User
 from accounts.requests import MemberRequest, posted_text, text_problem
 from agents.access import agents_for
 from agents.models import Agent
-from chat import services
-from conversations.models import Message, Session, SessionQuerySet, Turn
-from conversations.services import Said, SessionBusy, SessionGone, open_session
+from chat import live, services
+from chat.page import last_turn, read_own_turns
+from conversations.models import Session, SessionQuerySet, Turn
+from conversations.services import Said, SessionBusy, SessionGone, open_session, request_stop
 from conversations.surfaces import Surface
 from llm.client import ModelError
 from screening.text import UnacceptableText, clean_text
@@ -33,57 +39,101 @@ LISTED: Final = 50  # sessions, the newest
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def start(request: MemberRequest) -> HttpResponse:
+def start(request: MemberRequest) -> HttpResponseBase:
     """Start a session for a member with a first message, or list those that this operator started."""
     require_operator(request.user)
     if request.method != "POST":
         return _start_page(request)
     agent, member = _agent(request.POST.get("agent", "")), _member(request.POST.get("email", ""))
     if agent is None:
-        return _start_page(request, agent_problem=_("There is no such agent. Write it as ORGANIZATION/AGENT."))
+        sentence = _("There is no such agent. Write it as ORGANIZATION/AGENT.")
+        return _start_page(request, refused=("agent", sentence))
     if member is None or not agents_for(member).filter(pk=agent.pk).exists():
-        return _start_page(request, email_problem=_("No member with this address may use this agent."))
+        return _start_page(request, refused=("email", _("No member with this address may use this agent.")))
     try:
         text = clean_text(posted_text(request, "message"), max_length=MAX_MESSAGE)
     except UnacceptableText as error:
-        return _start_page(request, problem=text_problem(error))
+        return _start_page(request, refused=("message", text_problem(error)))
     session = open_session(agent=agent, created_by=member, surface=Surface.DASHBOARD_CHAT, now=timezone.now())
-    _run(request, session, text)
-    return _see(session)
+    return _run(request, session, text)
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def session_page(request: MemberRequest, session: uuid.UUID) -> HttpResponse:
+def session_page(request: MemberRequest, session: uuid.UUID) -> HttpResponseBase:
     """Show an operator her own turns of a session that she started; take messages until the member writes."""
-    require_operator(request.user)
-    found = _started_by(request.user).filter(pk=session).first()
-    if found is None:
-        raise Http404
+    found = _session(request, session)
     if request.method != "POST":
         return _session_page(request, found)
     if not _open_to_her(found):
         return _session_page(request, found, problem=_("The conversation is the member's now."), status=409)
     try:
         text = clean_text(posted_text(request, "message"), max_length=MAX_MESSAGE)
-        _run(request, found, text)
+        return _run(request, found, text)
     except UnacceptableText as error:
         return _session_page(request, found, problem=text_problem(error), status=400)
     except SessionBusy:
-        return _session_page(request, found, problem=_("The agent is still answering here."), status=409)
+        problem = _("The agent is still answering here. Wait for the reply or stop it, then send again.")
+        return _session_page(request, found, problem=problem, status=409)
     except SessionGone:
         raise Http404 from None
-    return _see(found)
 
 
-def _run(request: MemberRequest, session: Session, text: str) -> None:
-    now = timezone.now()
+@login_required
+@require_safe
+def turn_piece(request: MemberRequest, session: uuid.UUID, turn: uuid.UUID) -> HttpResponse:
+    """Answer one of her turns as a piece of the page, which asks for itself while the turn runs."""
+    found = _session(request, session)
+    shown = _shown(request.user, found, only=turn)
+    if not shown["transcript"].turns:
+        raise Http404
+    return live.turn_piece(request, turn, shown)
+
+
+@login_required
+@require_POST
+def stop(request: MemberRequest, session: uuid.UUID) -> HttpResponse:
+    """Ask her own running turn to stop, never the member's; one that has ended stays as it is."""
+    found = _session(request, session)
+    turn = live.posted_turn(request)
+    if not Turn.objects.filter(pk=turn, session=found, speaker=request.user).exists():
+        raise Http404
+    request_stop(turn_id=turn, session=found, now=timezone.now())
+    return HttpResponse(status=204) if live.wants_stream(request) else _see(found)
+
+
+def _run(request: MemberRequest, session: Session, text: str) -> HttpResponseBase:
+    """Run one turn: streamed for the page's script, else whole. Raises SessionBusy and SessionGone."""
+    now, before = timezone.now(), last_turn(session, speaker=request.user)
     started = services.start_turn(session=session, speaker=request.user, said=[Said("user", text, now)], now=now)
+    if live.wants_stream(request):
+        return live.streamed(
+            started,
+            addresses=_addresses(session),
+            before=before,
+            ended=functools.partial(_ended, request, started),
+            names={"agent": session.agent.name, "title": _title(session)},
+        )
     services.release_connection()
-    try:
+    with suppress(ModelError):  # the page shows the failed turn
         services.complete(started, clock=timezone.now)
-    except ModelError:
-        return  # the page shows the failed turn
+    return _see(session)
+
+
+def _ended(request: MemberRequest, started: services.Started) -> Mapping[str, str]:
+    """Return how her turn ended and its piece of the page; nothing of memory."""
+    shown = _shown(request.user, started.session, only=started.turn.pk)
+    (turn,) = shown["transcript"].turns
+    piece = render_to_string("chat/_turns.html", shown, request)
+    return {"status": turn.turn.status, "problem": turn.failure, "turn": piece}
+
+
+def _session(request: MemberRequest, session_id: uuid.UUID) -> Session:
+    require_operator(request.user)
+    found = _started_by(request.user).filter(pk=session_id).first()
+    if found is None:
+        raise Http404
+    return found
 
 
 def _agent(name: str) -> Agent | None:
@@ -117,30 +167,54 @@ def _see(session: Session) -> HttpResponse:
     return HttpResponseRedirect(reverse("operator-session", args=[session.pk]), status=303)
 
 
-def _start_page(
-    request: MemberRequest, *, agent_problem: str = "", email_problem: str = "", problem: str = ""
-) -> HttpResponse:
-    refused = bool(agent_problem or email_problem or problem)
+def _addresses(session: Session) -> live.Addresses:
+    page = reverse("operator-session", args=[session.pk])
+    return live.Addresses(page, page, reverse("operator-stop", args=[session.pk]), f"{page}turns/")
+
+
+def _title(session: Session) -> str:
+    return _("Started for %(name)s") % {"name": session.created_by}
+
+
+def _start_page(request: MemberRequest, *, refused: tuple[str, str] | None = None) -> HttpResponse:
+    """Show the form; `refused` names the field and says what is wrong with it."""
+    field, sentence = refused or ("", "")
+    if refused and live.wants_stream(request):
+        return JsonResponse({"problem": sentence, "field": field}, status=400)
     shown = {
         "sessions": _started_by(request.user).order_by("-last_activity_at", "pk")[:LISTED],
-        "typed": {name: request.POST.get(name, "") for name in ("agent", "email", "message")},
-        "agent_problem": agent_problem,
-        "email_problem": email_problem,
-        "problem": problem,
+        "addresses": live.Addresses(reverse("operator-start"), reverse("operator-start")),
+        "first_fields": "chat/_operator_first.html",
+        "typed": request.POST.get("message", ""),
+        "typed_agent": request.POST.get("agent", ""),
+        "typed_email": request.POST.get("email", ""),
+        "agent_problem": sentence if field == "agent" else "",
+        "email_problem": sentence if field == "email" else "",
+        "problem": sentence if field == "message" else "",
     }
     return render(request, "chat/operator_start.html", shown, status=400 if refused else 200)
 
 
 def _session_page(request: MemberRequest, session: Session, *, problem: str = "", status: int = 200) -> HttpResponse:
-    turns = Turn.objects.filter(session=session, speaker=request.user)
-    messages = Message.objects.filter(turn__in=turns).select_related("turn").order_by("position")
-    shown = {
-        "session": session,
-        "agent": session.agent,
-        "messages_shown": messages,
-        "ended_badly": turns.exclude(status__in=(Turn.Status.COMPLETED, Turn.Status.RUNNING)).exists(),
-        "writable": _open_to_her(session),
+    if problem and live.wants_stream(request):
+        return JsonResponse({"problem": problem}, status=status)
+    more = {
+        "title": _title(session),
+        "looked": 1,
+        "delay": 1,
         "typed": request.POST.get("message", ""),
         "problem": problem,
     }
-    return render(request, "chat/operator_session.html", shown, status=status)
+    return render(request, "chat/operator_session.html", _shown(request.user, session) | more, status=status)
+
+
+def _shown(operator: User, session: Session, *, only: uuid.UUID | None = None) -> dict[str, Any]:
+    """Return what her pages and their pieces show of a session."""
+    writable = _open_to_her(session)
+    return {
+        "agent": session.agent,
+        "session": session,
+        "addresses": _addresses(session),
+        "transcript": read_own_turns(operator, session, writable=writable, only=only),
+        "writable": writable,
+    }

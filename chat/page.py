@@ -153,10 +153,10 @@ def sessions_beside(user: User, agent: Agent, place: Place) -> SessionList:
     return SessionList(tuple(found[:SESSIONS]), more=len(found) > SESSIONS)
 
 
-def last_turn(session: Session) -> uuid.UUID | None:
-    """Return the newest turn of a session."""
+def last_turn(session: Session, **of: User) -> uuid.UUID | None:
+    """Return the newest turn of a session, or of one `speaker` in it."""
     found: uuid.UUID | None = (
-        Turn.objects.filter(session=session).order_by("-created_at", "-id").values_list("pk", flat=True).first()
+        Turn.objects.filter(session=session, **of).order_by("-created_at", "-id").values_list("pk", flat=True).first()
     )
     return found
 
@@ -178,25 +178,43 @@ def read_transcript(
         stored = stored.filter(turn=only)
     newest_first = list(stored[: PAGE + 1])
     messages = newest_first[:PAGE][::-1]
-    groups: dict[uuid.UUID, list[Message]] = {}
-    for message in messages:
-        groups.setdefault(message.turn_id, []).append(message)
+    groups = _by_turn(messages)
     turns = [group[0].turn for group in groups.values()]
     known = _known_facts(user, session, turns, now)
-    learnt = learned(groups) if session.created_by_id == user.pk else {}
-    writable = may_write(user, session, place)
+    own = session.created_by_id == user.pk
+    learnt = learned(groups) if own else {}
     shown = [
         _shown(
             turn,
             groups[turn.pk],
-            knew=_knew(turn, known) if session.created_by_id == user.pk else None,
+            knew=_knew(turn, known) if own else None,
             learned=learnt.get(turn.pk),
-            writable=writable,
+            writable=may_write(user, session, place),
+            stoppable=own,
             last=turn is turns[-1] and before is None,
         )
         for turn in turns
     ]
     return Transcript(tuple(shown), messages[0].position if len(newest_first) > PAGE else None)
+
+
+def read_own_turns(speaker: User, session: Session, *, writable: bool, only: uuid.UUID | None = None) -> Transcript:
+    """Return the turns of somebody who may not read the rest of the session, nor what the agent knew in them (C03)."""
+    messages = Message.objects.filter(session=session, turn__speaker=speaker).select_related("turn", "speaker")
+    if only is not None:
+        messages = messages.filter(turn=only)
+    groups = list(_by_turn(messages.order_by("position")).values())
+    shown = [
+        _shown(group[0].turn, group, writable=writable, stoppable=True, last=group is groups[-1]) for group in groups
+    ]
+    return Transcript(tuple(shown), None)
+
+
+def _by_turn(messages: Iterable[Message]) -> dict[uuid.UUID, list[Message]]:
+    groups: dict[uuid.UUID, list[Message]] = {}
+    for message in messages:
+        groups.setdefault(message.turn_id, []).append(message)
+    return groups
 
 
 def _known_facts(user: User, session: Session, turns: Iterable[Turn], now: datetime) -> dict[uuid.UUID, KnownFact]:
@@ -223,7 +241,14 @@ def _knew(turn: Turn, known: dict[uuid.UUID, KnownFact]) -> Knew | None:
 
 
 def _shown(
-    turn: Turn, messages: list[Message], *, knew: Knew | None, learned: Learned | None, writable: bool, last: bool
+    turn: Turn,
+    messages: list[Message],
+    *,
+    writable: bool,
+    stoppable: bool,
+    last: bool,
+    knew: Knew | None = None,
+    learned: Learned | None = None,
 ) -> ShownTurn:
     ended_badly = turn.status in (Turn.Status.FAILED, Turn.Status.STOPPED, Turn.Status.OUTPUT_RESTRICTED)
     asked = next((message.content for message in reversed(messages) if message.role == Message.Role.USER), "")
@@ -234,5 +259,5 @@ def _shown(
         knew=knew,
         learned=learned,
         retry_text=asked if writable and last and ended_badly else "",
-        may_stop=writable and turn.status == Turn.Status.RUNNING,
+        may_stop=stoppable and turn.status == Turn.Status.RUNNING,
     )

@@ -16,7 +16,7 @@ from conversations.services import ABANDONED_AFTER, Reply, finish_turn
 from llm.client import Completion, Usage
 
 # A turn that failed or was broken off was not learned from, and whoever repeats the request still wants its answer.
-OUTCOMES: Final = frozenset({Turn.Status.COMPLETED, Turn.Status.OUTPUT_RESTRICTED})
+OUTCOMES: Final = frozenset({Turn.Status.COMPLETED, Turn.Status.OUTPUT_RESTRICTED, Turn.Status.INPUT_BLOCKED})
 
 
 class InProgress(Exception):
@@ -40,6 +40,8 @@ def claim_or_replay(
 ) -> Claim | Replay:
     """Claim a request, or return what the first one of the same key led to.
 
+    What an API key claimed is found by it alone, so that the turn is one that it started.
+
     Raises InProgress, Gone, and `idempotency.KeyReused` for another body.
     """
     now = clock()
@@ -53,7 +55,6 @@ def claim_or_replay(
             pk=earlier.turn_id,
             organization=agent.organization_id,
             session__agent=agent,
-            session__api_key_id=api_key_id,
             session__deleted_at__isnull=True,
         )
         .select_related("session")

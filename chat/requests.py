@@ -113,16 +113,17 @@ def read_call(data: Any, session_header: str | None) -> ChatCall:
     )
 
 
-def read_idempotency_key(header: str | None) -> str | None:
-    """Return the `Idempotency-Key`, or None; raises BadParameter for one that cannot be kept apart from others."""
-    if header is None:
+def read_idempotency_key(value: Any, name: str = "Idempotency-Key") -> str | None:
+    """Return what names a request, or None; raises BadParameter for a name that cannot be kept apart from others."""
+    if value is None:
         return None
-    if not re.fullmatch(IDEMPOTENCY_KEY, header):
+    if not isinstance(value, str):
+        raise BadParameter(f"'{name}' must be text.", param=name, code="invalid_type")
+    if not re.fullmatch(IDEMPOTENCY_KEY, value):
         raise BadParameter(
-            "'Idempotency-Key' must have 1 to 255 ASCII characters without spaces, a UUID for example.",
-            param="Idempotency-Key",
+            f"'{name}' must have 1 to 255 ASCII characters without spaces, a UUID for example.", param=name
         )
-    return header
+    return value
 
 
 def _options(data: Mapping[str, Any]) -> dict[str, Any]:

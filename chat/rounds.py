@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Final
 
-from llm.client import ChatMessage, ChatModel, ChatRequest, Chunk, Completion, ToolCall, Usage
+from llm.client import ChatMessage, ChatRequest, Chunk, ToolCall, Usage
 
 MAX_ROUNDS: Final = 4  # calls of the model in one turn; in the last one it must answer in words
 
@@ -13,24 +13,11 @@ type Use = Callable[[ToolCall], str]
 type Pieces = Callable[[ChatRequest], Generator[Chunk | None]]
 
 
-def complete(model: ChatModel, request: ChatRequest, use: Use) -> Completion:
-    """Return the answer after the tools that it asked for were used; usage is that of all rounds. Raises ModelError."""
-    usage, texts = Usage(), list[str]()
-    for asked in _rounds(request):
-        completion = model.complete(asked.request)
-        usage += completion.usage
-        texts.append(completion.text)
-        if not asked.goes_on(completion.tool_calls):
-            break
-        asked.take(completion.text, completion.tool_calls, use)
-    text = "\n\n".join(text for text in texts if text.strip()) if len(texts) > 1 else completion.text
-    return replace(completion, text=text, usage=usage, finish_reason=_reason(completion.finish_reason), tool_calls=())
-
-
 def stream(pieces: Pieces, request: ChatRequest, use: Use) -> Generator[Chunk | None]:
     """Yield the pieces of every round as one answer, and None while nothing comes and between rounds.
 
-    Usage is that of all rounds so far. Raises ModelError.
+    Whoever does not want the answer any more closes the generator there. Usage is that of all rounds so far. Raises
+    ModelError.
     """
     before, has_text = Usage(), False
     for asked in _rounds(request):
@@ -45,7 +32,8 @@ def stream(pieces: Pieces, request: ChatRequest, use: Use) -> Generator[Chunk | 
                 if chunk.text:
                     said.append(chunk.text)
                 usage = before + spent if chunk.usage else None
-                yield Chunk(gap + chunk.text, chunk.finish_reason and _reason(chunk.finish_reason), usage)
+                reason = chunk.finish_reason and _reason(chunk.finish_reason)
+                yield Chunk(gap + chunk.text, reason, usage, model=chunk.model)
         before, has_text = before + spent, has_text or bool(said)
         if not asked.goes_on(calls):
             return

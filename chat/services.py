@@ -1,9 +1,9 @@
 """Runs a turn: store and judge what was said, gather memory, call the model in no transaction, store the reply."""
 
 import uuid
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -38,12 +38,13 @@ from conversations.services import (
 )
 from conversations.surfaces import Surface
 from extraction import runs as extraction
-from llm.client import ChatModel, ChatRequest, Chunk, Completion, ModelError, ToolCall, Usage
+from llm.client import ChatModel, ChatRequest, Chunk, Completion, ModelError, ToolCall, Usage, whole
 from llm.pump import pumped
 from screening.text import storable
 
 log = structlog.get_logger(__name__)
 type Clock = Callable[[], datetime]
+type Ask = Callable[[ChatModel, ChatRequest], Iterator[Chunk]]
 
 MAX_HISTORY_CHARACTERS: Final = 400_000  # of a session's own transcript that is sent again; oldest turns fall away
 KEEP_ALIVE_SECONDS: Final = 2.0  # of silence; then we look whether anybody still wants the reply
@@ -211,28 +212,21 @@ def _recent(session: Session, speaker: User) -> list[tuple[str, str]]:
 
 
 def complete(started: Started, *, clock: Clock, model: ChatModel | None = None) -> Completion:
-    """Call the model and end the turn. Raises ModelError after the turn was marked failed.
+    """Call the model for a whole reply and end the turn. Raises ModelError after the turn was marked failed.
 
     A blocked message is answered with the refusal, a reply that the guardrails withhold with the restriction; both end
-    with the reason `content_filter`.
+    with the reason `content_filter`. A stop request is heeded while the model is waited for, between rounds and before
+    the reply is stored: the turn is `stopped` then, and what had come is returned.
     """
     if started.refused:
         return Completion(started.refused.text, FILTERED, model=started.request.model)
-    try:
-        model = model or model_for(started.session.agent)
-        with breaker.guarded(started.session.agent.provider, clock=clock):
-            release_connection()
-            completion = rounds.complete(model, started.request, partial(started.use_tool, clock=clock))
-        reply = started.guard.reply()
-        reply.add(storable(completion.text))
-        reply.close(whole=True)
-    except BaseException as error:
-        code = error.code if isinstance(error, ModelError) else "crashed"
-        end(started, Turn.Status.FAILED, Completion(""), clock=clock, error_code=code)
-        raise
-    completion = replace(completion, text=reply.text, finish_reason=_reason(reply, completion.finish_reason))
-    end(started, _status(reply), completion, clock=clock, hits=reply.hits)
-    return completion
+    pieces = _reply(started, clock=clock, model=model, ask=whole)
+    while True:
+        try:
+            next(pieces)
+        except StopIteration as ended:
+            completion: Completion = ended.value
+            return completion
 
 
 def _status(reply: Screened) -> Turn.Status:
@@ -256,19 +250,25 @@ def stream(started: Started, *, clock: Clock, model: ChatModel | None = None) ->
         yield Chunk(started.refused.text)
         yield Chunk(finish_reason=FILTERED, usage=Usage())
         return
+    yield from _reply(started, clock=clock, model=model, ask=_streamed)
+
+
+def _reply(started: Started, *, clock: Clock, model: ChatModel | None, ask: Ask) -> Generator[Chunk, None, Completion]:
+    """Yield the reply's pieces, however the model is asked for them, end the turn, and return what was stored."""
     reply = started.guard.reply()
-    usage, finish = Usage(), "stop"
+    name, usage, finish = started.request.model, Usage(), "stop"
     status, code = Turn.Status.STOPPED, "client_gone"
     STOPS.watch(started.turn.pk, now=clock())
     try:
         model = model or model_for(started.session.agent)
         with breaker.guarded(started.session.agent.provider, clock=clock) as call:
             release_connection()
-            ask = partial(_pumped, model)
+            pieces = partial(_pumped, ask, model)
             use = partial(started.use_tool, clock=clock)
-            with closing(rounds.stream(ask, started.request, use)) as chunks:
+            with closing(rounds.stream(pieces, started.request, use)) as chunks:
                 for chunk in chunks:
                     if chunk is not None:
+                        name = chunk.model or name
                         usage = chunk.usage or usage
                         finish = chunk.finish_reason or finish
                     if chunk is None or chunk.text:
@@ -296,15 +296,20 @@ def stream(started: Started, *, clock: Clock, model: ChatModel | None = None) ->
         reply.close(whole=False)  # what broke off or was left is screened as far as it came
         finish = _reason(reply, finish)
         status = _status(reply) if status == Turn.Status.COMPLETED else status
-        completion = Completion(reply.text, finish, usage, started.request.model)
+        completion = Completion(reply.text, finish, usage, name)
         end(started, status, completion, clock=clock, error_code=code, hits=reply.hits)
     if rest:
         yield Chunk(rest)
     yield Chunk(finish_reason=finish, usage=usage)
+    return completion
 
 
-def _pumped(model: ChatModel, request: ChatRequest) -> Generator[Chunk | None]:
-    return pumped(model.stream(request), every=KEEP_ALIVE_SECONDS)
+def _streamed(model: ChatModel, request: ChatRequest) -> Iterator[Chunk]:
+    return model.stream(request)
+
+
+def _pumped(ask: Ask, model: ChatModel, request: ChatRequest) -> Generator[Chunk | None]:
+    return pumped(ask(model, request), every=KEEP_ALIVE_SECONDS)
 
 
 def end(

@@ -113,6 +113,9 @@ TRIGGER_CALL: Final = _object(
         "thread": _or_null({**LINE, "maxLength": MAX_ID, "description": "The same thread is the same session."}),
         "email": _or_null({**LINE, "maxLength": MAX_EMAIL, "description": "Maps the speaker to a member."}),
         "public": {"type": ["boolean", "null"], "description": "Whether everybody there can read the thread."},
+        "event_id": _or_null(
+            {**TEXT, "pattern": IDEMPOTENCY_KEY, "description": "The event's name there; the same as Idempotency-Key."}
+        ),
     },
     required=("agent", "text", "external_user"),
     additionalProperties=False,
@@ -159,7 +162,8 @@ TRIGGER_REPLY: Final = _object(
     {
         "session_id": {**TEXT, "format": "uuid"},
         "turn_id": {**TEXT, "format": "uuid"},
-        "reply": TEXT,
+        "status": {**TEXT, "description": "completed, output_restricted, input_blocked or stopped."},
+        "reply": {**TEXT, "description": "What to show there; of a stopped turn what had come, or nothing."},
         "finish_reason": TEXT,
         "memory": TEXT,
         "mapped": {"type": "boolean", "description": "Whether the speaker is a member of the organization."},
@@ -229,13 +233,13 @@ CHAT: Final[Shape] = {
 TRIGGER: Final[Shape] = {
     "operation_id": "create_trigger_turn",
     "summary": "One turn for somebody who speaks through a connector; memory never acts there.",
-    "parameters": [OpenApiParameter("surface", {"enum": list(TRIGGERED)}, OpenApiParameter.PATH)],
+    "parameters": [OpenApiParameter("surface", {"enum": list(TRIGGERED)}, OpenApiParameter.PATH), CALL_HEADERS[0]],
     "request": {"application/json": _ref("TriggerRequest")},
     "responses": {
         (200, "application/json"): _ref("TriggerReply"),
         **{
             (code, "application/json"): OpenApiResponse(_ref("Error"), _OF_CHAT[code])
-            for code in (400, 404, 409, 413, 415, 502, 504)
+            for code in (400, 404, 409, 413, 415, 422, 502, 504)
         },
     },
 }

@@ -1,4 +1,4 @@
-"""Looks whether somebody asked a streaming turn to stop, for all turns of this process in one statement (C03)."""
+"""Looks whether somebody asked a turn to stop, for all turns that this process answers in one statement (C03)."""
 
 import threading
 import uuid
@@ -11,23 +11,23 @@ STOP_CHECK_SECONDS: Final = 0.5
 
 
 class Stops:
-    """The turns that stream in this process. With a look of its own each, hundreds of them would fill the database."""
+    """The turns whose replies this process awaits. With a look of its own each, hundreds would fill the database."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._streaming: set[uuid.UUID] = set()
+        self._awaited: set[uuid.UUID] = set()
         self._asked: set[uuid.UUID] = set()
         self._looked_at: datetime | None = None
 
     def watch(self, turn_id: uuid.UUID, *, now: datetime) -> None:
         with self._lock:
-            if not self._streaming:
+            if not self._awaited:
                 self._looked_at = now
-            self._streaming.add(turn_id)
+            self._awaited.add(turn_id)
 
     def forget(self, turn_id: uuid.UUID) -> None:
         with self._lock:
-            self._streaming.discard(turn_id)
+            self._awaited.discard(turn_id)
             self._asked.discard(turn_id)
 
     def asked(self, turn_id: uuid.UUID, *, now: datetime) -> bool:
@@ -37,12 +37,12 @@ class Stops:
             due = last is None or abs((now - last).total_seconds()) >= STOP_CHECK_SECONDS
             if due:
                 self._looked_at = now
-            streaming = list(self._streaming) if due else []
+            awaited = list(self._awaited) if due else []
         if due:
-            wanted = Turn.objects.filter(pk__in=streaming, stop_requested_at__isnull=False)
+            wanted = Turn.objects.filter(pk__in=awaited, stop_requested_at__isnull=False)
             found = set(wanted.values_list("pk", flat=True))
             with self._lock:
-                self._asked |= found & self._streaming
+                self._asked |= found & self._awaited
         return turn_id in self._asked
 
 

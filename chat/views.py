@@ -3,21 +3,20 @@
 Both are the same doors; the URL table names the place.
 """
 
-import json
+import functools
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
 
-import structlog
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import BadRequest, PermissionDenied
-from django.http import Http404, HttpResponse, HttpResponseRedirect, JsonResponse, StreamingHttpResponse
+from django.http import Http404, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils import timezone, translation
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
@@ -25,21 +24,15 @@ from accounts.requests import MemberRequest, posted_text, text_problem
 from agents.access import agent_for
 from agents.models import Agent
 from agents.services import set_tools_enabled
-from chat import services
-from chat.leftover import carry_on
+from chat import live, services
 from chat.page import CHAT, STUDIO, Place, last_turn, may_write, read_transcript, sessions_beside
 from conversations.access import read_by_others, session_for
-from conversations.models import Message, Session, Turn
+from conversations.models import Message, Session
 from conversations.services import Said, SessionBusy, SessionGone, open_session, request_stop
-from llm.client import Completion, ModelError
+from llm.client import ModelError
 from screening.text import UnacceptableText, clean_text
 
 MAX_MESSAGE: Final = 32_000  # characters; far more than anybody types, and a model's context still holds a few
-LOOKS: Final = 200  # at a running turn, up to five seconds apart; a process that died would be watched for ever
-EVENT_STREAM: Final = "text/event-stream"
-KEEP_ALIVE: Final = b": keep-alive\n\n"  # a comment of the protocol; the page's script skips it
-
-log = structlog.get_logger(__name__)
 
 
 @login_required
@@ -74,19 +67,14 @@ def turn_piece(
     transcript = read_transcript(request.user, found, now=timezone.now(), place=place, only=turn)
     if not transcript.turns:
         raise Http404
-    looked = request.GET.get("looked", "0")
-    times = min(int(looked), LOOKS) if looked.isascii() and looked.isdigit() and len(looked) < 5 else 0
     shown = {
         "agent": access.agent,
         "session": found,
         "place": place,
+        "addresses": _addresses(place, access.agent, found),
         "transcript": transcript,
-        "looked": times + 1,
-        "delay": min(1 + times // 5, 5) if times < LOOKS else None,
     }
-    answer = render(request, "chat/_turns.html", shown)
-    answer["HX-Retarget"], answer["HX-Reswap"] = f"#turn-{turn}", "outerHTML"
-    return answer
+    return live.turn_piece(request, turn, shown)
 
 
 @login_required
@@ -112,8 +100,10 @@ def send(
         return _refused(request, access.agent, found, place, problem=problem, status=409)
     except SessionGone:
         raise Http404 from None
-    if _wants_stream(request):
-        return _streamed(request, started, place, before)
+    if live.wants_stream(request):
+        ended = functools.partial(_ended, request, started, place)
+        addresses = _addresses(place, access.agent, found)
+        return live.streamed(started, addresses=addresses, before=before, ended=ended)
     services.release_connection()
     with suppress(ModelError):  # the page shows the failed turn and offers to send it again
         services.complete(started, clock=timezone.now)
@@ -126,15 +116,13 @@ def send(
 def stop(
     request: MemberRequest, organization: str, agent: str, session: uuid.UUID, place: Place = CHAT
 ) -> HttpResponse:
-    """Ask a running turn to stop; one that has ended stays as it is."""
+    """Ask a running turn of one's own session to stop, wherever it takes place; one that has ended stays as it is."""
     access = agent_for(request.user, organization, agent, place.permission)
-    found = _writable(request, access.agent, session, place)
-    try:
-        turn = uuid.UUID(request.POST.get("turn", ""))
-    except ValueError:
-        raise BadRequest("turn is no UUID") from None
-    request_stop(turn_id=turn, session=found, now=timezone.now())
-    return HttpResponse(status=204) if _wants_stream(request) else _see(_url(place.session, found))
+    found = _session(request, access.agent, session, place)
+    if found.created_by_id != request.user.pk:
+        raise PermissionDenied
+    request_stop(turn_id=live.posted_turn(request), session=found, now=timezone.now())
+    return HttpResponse(status=204) if live.wants_stream(request) else _see(_url(place.session, found))
 
 
 @login_required
@@ -164,12 +152,16 @@ def _writable(request: MemberRequest, agent: Agent, session_id: uuid.UUID, place
     return session
 
 
-def _wants_stream(request: MemberRequest) -> bool:
-    return EVENT_STREAM in request.headers.get("Accept", "")
-
-
 def _url(name: str, session: Session) -> str:
     return reverse(name, args=[session.agent.organization.slug, session.agent.slug, session.pk])
+
+
+def _addresses(place: Place, agent: Agent, session: Session | None) -> live.Addresses:
+    if session is None:
+        names = [agent.organization.slug, agent.slug]
+        return live.Addresses(reverse(place.new, args=names), reverse(place.send_first, args=names))
+    page = _url(place.session, session)
+    return live.Addresses(page, _url(place.send, session), _url(place.stop, session), f"{page}turns/")
 
 
 def _see(url: str) -> HttpResponse:
@@ -186,6 +178,7 @@ def _page(
         "agent": agent,
         "session": session,
         "place": place,
+        "addresses": _addresses(place, agent, session),
         "transcript": read_transcript(request.user, session, now=now, place=place, before=position)
         if session
         else None,
@@ -205,71 +198,9 @@ def _refused(
     request: MemberRequest, agent: Agent, session: Session | None, place: Place, *, problem: str, status: int
 ) -> HttpResponse:
     """Say why nothing was sent; what was typed stays in the box."""
-    if _wants_stream(request):
+    if live.wants_stream(request):
         return JsonResponse({"problem": problem}, status=status)
     return _page(request, agent, session, place, problem=problem, status=status)
-
-
-def _streamed(
-    request: MemberRequest, started: services.Started, place: Place, before: uuid.UUID | None
-) -> StreamingHttpResponse:
-    events = _events(request, started, place, before)
-    next(events)  # begun here, so that closing it ends the turn even when nobody ever reads
-    services.release_connection()
-    return StreamingHttpResponse(events, content_type=EVENT_STREAM, headers={"X-Accel-Buffering": "no"})
-
-
-def _events(
-    request: MemberRequest, started: services.Started, place: Place, before: uuid.UUID | None
-) -> Iterator[bytes]:
-    """Yield a first nothing, then the events `session`, pieces of text, and `done` or `failed`.
-
-    Whoever leaves in the middle finds the reply when she comes back.
-    """
-    # The middleware's zone and language end with the view; the last event holds a piece of the page.
-    zone, language = timezone.get_current_timezone(), translation.get_language()
-    chunks = services.stream(started, clock=timezone.now)
-    asked = False
-    try:
-        yield b""
-        yield _event(_addresses(started, place, before), "session")
-        asked = True
-        kind = "done"
-        try:
-            for chunk in chunks:
-                yield _event(chunk.text) if chunk.text else KEEP_ALIVE
-        except ModelError:
-            kind = "failed"
-        except Exception as error:  # the page shows the failed turn; the reader must not wait for a reply
-            log.error("stream_crashed", turn_id=str(started.turn.pk), exc_info=error)
-            kind = "failed"
-        with timezone.override(zone), translation.override(language):
-            last = _event(_ended(request, started, place), kind)
-        services.release_connection()
-        yield last
-    finally:
-        if asked:
-            carry_on(chunks)
-        else:
-            services.end(started, Turn.Status.STOPPED, Completion(""), clock=timezone.now, error_code="client_gone")
-        services.release_connection()
-
-
-def _event(data: Any, kind: str = "") -> bytes:
-    name = f"event: {kind}\n" if kind else ""
-    return f"{name}data: {json.dumps(data, ensure_ascii=False)}\n\n".encode()
-
-
-def _addresses(started: services.Started, place: Place, before: uuid.UUID | None) -> Mapping[str, str]:
-    session = started.session
-    return {
-        "url": _url(place.session, session),
-        "send": _url(place.send, session),
-        "stop": _url(place.stop, session),
-        "before": str(before or ""),  # a page that does not show this turn has missed what another tab did
-        "turn": str(started.turn.pk),
-        "message": str(started.turn.messages.filter(role=Message.Role.USER).values_list("pk", flat=True).get()),
-    }
 
 
 def _ended(request: MemberRequest, started: services.Started, place: Place) -> Mapping[str, Any]:
@@ -280,6 +211,7 @@ def _ended(request: MemberRequest, started: services.Started, place: Place) -> M
         "agent": agent,
         "session": session,
         "place": place,
+        "addresses": _addresses(place, agent, session),
         "transcript": transcript,
         "beside": sessions_beside(request.user, agent, place),
         "own": True,

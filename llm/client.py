@@ -92,12 +92,16 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of a streamed answer; `finish_reason`, `usage` and whole `tool_calls` come with the last pieces."""
+    """A piece of a streamed answer; `finish_reason`, `usage` and whole `tool_calls` come with the last pieces.
+
+    `model` is the name that the provider tells, where it comes with the piece.
+    """
 
     text: str = ""
     finish_reason: str | None = None
     usage: Usage | None = None
     tool_calls: tuple[ToolCall, ...] = ()
+    model: str = ""
 
 
 class ModelError(Exception):
@@ -138,3 +142,26 @@ class ChatModel(Protocol):
         An iterator that waits for a network is `Abortable`.
         """
         ...
+
+
+@runtime_checkable
+class InterruptibleModel(Protocol):
+    """A model whose whole answers, too, may be given up while they are waited for."""
+
+    def whole(self, request: ChatRequest) -> Iterator[Chunk]:
+        """Return what `complete` returns as one piece; the iterator is `Abortable`."""
+        ...
+
+
+def whole(model: ChatModel, request: ChatRequest) -> Iterator[Chunk]:
+    """Return the answer of `complete` as a stream of one piece, Abortable where the model can be interrupted."""
+    return model.whole(request) if isinstance(model, InterruptibleModel) else _whole(model, request)
+
+
+def _whole(model: ChatModel, request: ChatRequest) -> Iterator[Chunk]:
+    yield as_piece(model.complete(request))
+
+
+def as_piece(completion: Completion) -> Chunk:
+    """Return a whole answer as the only piece of a stream."""
+    return Chunk(completion.text, completion.finish_reason, completion.usage, completion.tool_calls, completion.model)

@@ -6,9 +6,10 @@ import time
 from collections.abc import Callable, Generator, Iterator, Set
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from llm.client import ChatRequest, Chunk, Completion, ModelError, ToolCall, Usage
+from llm.client import ChatRequest, Chunk, Completion, ModelError, ToolCall, Usage, as_piece
 from llm.members import members
 from llm.tool_calls import Gathered, tool_arguments, wire_message
 from llm.wire import RefusedAddress, TooBig, Wire, resolved
@@ -98,9 +99,12 @@ class OpenAIModel:
             arguments["prompt_cache_key"] = request.cache_key
         return arguments
 
-    def complete(self, request: ChatRequest) -> Completion:
+    def complete(self, request: ChatRequest, *, watch: Callable[[Wire], None] = lambda wire: None) -> Completion:
+        """Return the whole answer; `watch` is shown the connection of each try, and may raise ModelError."""
+
         def call() -> Any:
             with self.wire(self._timeout) as wire:
+                watch(wire)
                 try:
                     return self._client(wire).chat.completions.create(**self._arguments(request))
                 except Exception as error:
@@ -131,6 +135,9 @@ class OpenAIModel:
         if not isinstance(offered, list):
             raise ModelError("bad_answer", retryable=True)
         return [str(getattr(model, "id", "")) for model in offered]
+
+    def whole(self, request: ChatRequest) -> Iterator[Chunk]:
+        return _Whole(self, request)
 
     def stream(self, request: ChatRequest) -> Iterator[Chunk]:
         return _Stream(self, request)
@@ -237,6 +244,30 @@ class _Stream(Iterator[Chunk]):
 
     def abort(self) -> None:
         self._wire.cut()
+
+
+class _Whole(Iterator[Chunk]):
+    """A reply that is read whole, as one piece; after `abort`, by another thread, it is not asked for again."""
+
+    def __init__(self, model: OpenAIModel, request: ChatRequest) -> None:
+        self._left = [partial(model.complete, request, watch=self._watch)]
+        self._wire: Wire | None = None
+        self._aborted = False
+
+    def __next__(self) -> Chunk:
+        if not self._left:
+            raise StopIteration
+        return as_piece(self._left.pop()())
+
+    def abort(self) -> None:
+        self._aborted = True
+        if self._wire is not None:
+            self._wire.cut()
+
+    def _watch(self, wire: Wire) -> None:
+        self._wire = wire  # first: whoever aborts from now on sees it
+        if self._aborted:
+            raise ModelError("cut_off", retryable=False)
 
 
 class _Refused(ModelError):

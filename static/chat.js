@@ -8,7 +8,7 @@
     location.replace(earlier.href + location.hash); // a link to a message that is on an earlier page
     return;
   }
-  if (!location.hash) {
+  if (!location.hash && turns.querySelector(".turn")) {
     window.scrollTo(0, document.body.scrollHeight);
   }
 
@@ -25,10 +25,16 @@
   const STOP_PATIENCE = 3000; // milliseconds; the server looks for a stop twice a second while text comes
   let busy = null; // the turn under way: {abort, addresses, stopped}
 
-  function complain(sentence) {
+  function complain(sentence, name = "message") {
     problem.textContent = sentence;
     problem.hidden = !sentence;
-    message.toggleAttribute("aria-invalid", Boolean(sentence));
+    form.querySelectorAll("[aria-invalid]").forEach((field) => field.removeAttribute("aria-invalid"));
+    if (sentence) {
+      form.elements[name].setAttribute("aria-invalid", "true");
+    }
+    if (name !== "message") {
+      form.elements[name].focus();
+    }
   }
 
   function element(name, className, text) {
@@ -118,7 +124,8 @@
         signal: busy.abort.signal,
       });
       if (!(response.headers.get("Content-Type") || "").startsWith("text/event-stream")) {
-        complain(await refusal(response));
+        const { problem: sentence, field } = await refusal(response);
+        complain(sentence, field);
         return;
       }
       for await (const { kind, data } of events(response)) {
@@ -153,9 +160,9 @@
 
   async function refusal(response) {
     if ((response.headers.get("Content-Type") || "").startsWith("application/json")) {
-      return (await response.json()).problem;
+      return response.json();
     }
-    return new URL(response.url).pathname.startsWith("/login/") ? say.signedOut : say.refused;
+    return { problem: new URL(response.url).pathname.startsWith("/login/") ? say.signedOut : say.refused };
   }
 
   function begin(source, turn, state, text, addresses) {
@@ -169,6 +176,11 @@
     turn.append(asked, state);
     turns.append(turn);
     form.action = addresses.send;
+    document.querySelectorAll("[data-first]").forEach((old) => old.remove()); // what only a first message needs
+    if (addresses.title) {
+      say.agent = addresses.agent;
+      document.getElementById("chat-title").textContent = addresses.title;
+    }
     history.replaceState(null, "", addresses.url);
     if (source === form) {
       message.value = ""; // the server has stored it
@@ -179,7 +191,7 @@
   function finish(turn, data) {
     turn.replaceWith(piece(data.turn));
     htmx.process(turns); // the line that says what was learned asks for itself
-    document.getElementById("sessions").replaceWith(piece(data.sessions));
+    document.getElementById("sessions")?.replaceWith(piece(data.sessions));
     const title = document.querySelector("#sessions a[aria-current] .session-title");
     if (title) {
       document.getElementById("chat-title").textContent = title.textContent;

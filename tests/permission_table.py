@@ -227,6 +227,8 @@ ROWS: Final[dict[str, Row]] = {
     "audit": page(GET="signed-in 200"),
     "audit organization": page(GET="org-admin 200", query={"organization": "{organization}"}),
     "audit subject": page(GET="subject 200", query={"subject": "{subject}"}),
+    "operator-stop": page(POST="operate 404", data={"turn": "{session}"}),  # the same
+    "operator-turn": page(GET="operate 404"),  # the same
     "providers": page(GET="operate 200"),
     "provider-add": page(GET="operate 200", POST="operate 303", data=SERVER | {"base_url": "http://127.0.0.1:8/v1"}),
     "provider": page(GET="operate 200", POST="operate 303", data=SERVER),

@@ -102,14 +102,14 @@ def visit(browser: Browser, cast: Cast) -> Iterator[Visit]:
             ),
         )
 
-    def open_page(url: str = "", *, signed_in: bool = True, **options: Any) -> Page:
+    def open_page(url: str = "", *, signed_in: bool = True, user: User | None = None, **options: Any) -> Page:
         context = browser.new_context(**options)
         contexts.append(context)
         context.set_default_timeout(PATIENCE)
         context.on("page", watch)
         if signed_in:
             client = Client()
-            client.force_login(cast.user, backend="accounts.authentication.EmailBackend")
+            client.force_login(user or cast.user, backend="accounts.authentication.EmailBackend")
             context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": cast.base}])
         page = context.new_page()
         page.goto(url or cast.url())

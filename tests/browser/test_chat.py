@@ -1,5 +1,8 @@
 """The chat in a browser: a reply that streams, one that is stopped, and poisoned text that stays text (C03)."""
 
+import time
+from collections.abc import Callable
+
 import pytest
 from playwright.sync_api import expect
 
@@ -93,6 +96,30 @@ def test_c03_a_turn_that_runs_without_its_page_can_still_be_stopped(
     expect(page.locator(".turn-status-stopped")).to_be_visible()
     expect(page.get_by_role("button", name="Try again")).to_be_visible()
     assert Turn.objects.get().status == "stopped"
+
+
+def test_c03_without_javascript_a_reply_is_stopped_from_another_tab(
+    visit: Visit, talker: Cast, model_server: Script
+) -> None:
+    session = factories.make_session(talker.agent, talker.user)
+    model_server.answers[:] = [{"text": "late", "delay": 60}]
+    first = visit(talker.url("chat-session", session.pk), java_script_enabled=False)
+    second = first.context.new_page()
+    first.get_by_label("Message to").fill("Tell me everything.")
+    first.get_by_role("button", name="Send").click(no_wait_after=True)
+    until(lambda: bool(model_server.requests))
+    second.goto(talker.url("chat-session", session.pk))
+    second.locator(".turn-form").get_by_role("button", name="Stop").click()
+    expect(first.locator(".turn-status-stopped")).to_be_visible()  # the page that came of the form
+    expect(first.get_by_role("button", name="Try again")).to_be_visible()
+    assert (Turn.objects.get().status, Turn.objects.get().error_code) == ("stopped", "asked")
+
+
+def until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def test_c03_two_tabs_on_one_session_wait_for_each_other_and_lose_nothing(

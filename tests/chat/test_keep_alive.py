@@ -1,5 +1,6 @@
 """C03: while the model is silent the page and the API say so, and a stop or a client that has gone ends the call."""
 
+import threading
 import time
 from datetime import timedelta
 from typing import Any
@@ -11,9 +12,10 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from agents import breaker
-from agents.models import Agent, ProviderState
+from agents import breaker, providers
+from agents.models import Agent, Provider, ProviderState
 from chat import services, stops
+from consent.scope import Scope
 from conversations.models import Session, Turn
 from conversations.services import Said, request_stop
 from extraction.models import Run
@@ -120,3 +122,65 @@ def test_no_connection_is_held_while_a_model_writes(session: Session, model_serv
     with mock.patch.object(connection, "close") as close, mock.patch.object(connection, "in_atomic_block", new=False):
         services.complete(turn, clock=timezone.now)
     assert close.called
+
+
+def asked_to_stop(turn: services.Started) -> services.Started:
+    request_stop(turn_id=turn.turn.pk, session=turn.session, now=timezone.now())
+    return turn
+
+
+def test_c03_a_stop_ends_the_call_whose_reply_is_read_whole(session: Session, model_server: Script) -> None:
+    model_server.answers = [{"text": "late", "delay": 20}]
+    turn, began = asked_to_stop(started(session)), time.monotonic()
+    assert services.complete(turn, clock=timezone.now).text == ""
+    assert time.monotonic() - began < 5
+    turn.turn.refresh_from_db()
+    assert (turn.turn.status, turn.turn.error_code, len(model_server.requests)) == ("stopped", "asked", 1)
+    for thread in threading.enumerate():
+        if thread.name == "model-stream":
+            thread.join(timeout=5)
+            assert not thread.is_alive()  # the connection was shut, and no other try followed
+    assert len(model_server.requests) == 1
+
+
+def test_c03_a_stop_is_heeded_before_a_whole_reply_is_stored_and_nothing_is_learned(
+    session: Session, talker_scope: Scope, model_server: Script
+) -> None:
+    turn = asked_to_stop(started(session))
+    assert services.complete(turn, clock=timezone.now).text == "Hello."
+    turn.turn.refresh_from_db()
+    assert (turn.turn.status, turn.turn.model) == ("stopped", "stub-1")
+    assert [message.content for message in turn.turn.messages.order_by("position")] == ["Hi", "Hello."]
+    assert not Run.objects.exists()
+
+
+def test_c03_a_reply_stopped_without_javascript_can_be_sent_again_and_the_api_ends_it_with_stop(
+    session: Session, owner: User, ask: Ask, model_server: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stops.Stops, "asked", lambda *_, **_more: True)
+    client = Client()
+    client.force_login(owner, backend="accounts.authentication.EmailBackend")
+    page = client.post(f"/agents/acme/talker/chat/{session.pk}/send/", {"message": "Hello"}, follow=True)
+    assert "turn-status-stopped" in page.content.decode()
+    assert "Try again" in page.content.decode()
+    choice = ask().json()["choices"][0]
+    assert (choice["message"]["content"], choice["finish_reason"]) == ("Hello.", "stop")
+    assert set(Turn.objects.values_list("status", flat=True)) == {"stopped"}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_c05_what_a_provider_refuses_is_learned_by_the_reading_thread_which_keeps_no_connection(
+    session: Session, model_server: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = {"status": 400, "body": {"error": {"message": "tools are not supported", "type": "invalid"}}}
+    model_server.answers = [refused, "Hello."]
+    left, learn = list[tuple[bool, bool]](), providers._learn
+
+    def learned(provider: Provider, quirk: str) -> None:
+        learn(provider, quirk)
+        left.append((threading.current_thread() is threading.main_thread(), connection.connection is None))
+
+    monkeypatch.setattr(providers, "_learn", learned)
+    assert services.complete(started(session), clock=timezone.now).text == "Hello."
+    assert left == [(False, True)]
+    assert "no_tools" in ProviderState.objects.get().quirks

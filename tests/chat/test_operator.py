@@ -1,5 +1,6 @@
 """C03: an operator starts a session that belongs to a member; her words are nobody's memory, and she sees no memory."""
 
+import json
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -26,6 +27,7 @@ from tests.stub_server import Script
 pytestmark = pytest.mark.django_db
 type ClientFor = Callable[..., Client]
 START = "/operator/sessions/"
+STREAM = {"Accept": "text/event-stream"}
 
 
 def text(response: Any) -> str:
@@ -144,13 +146,86 @@ def test_a_failed_and_a_busy_turn_are_told(client: Client, talker: Agent, owner:
     model_server.answers = [401]
     response = begin(client, agent="acme/talker")
     assert response.status_code == 303
-    assert "Send your message again" in text(client.get(response["Location"]))
+    shown = text(client.get(response["Location"]))
+    assert "refused the deployment" in shown
+    assert "Try again" in shown
     now, session = timezone.now(), Session.objects.get()
     operator = Turn.objects.get().speaker
     begin_turn(session=session, speaker=operator, said=[Said("user", "Wait", now)], now=now)
     busy = client.post(response["Location"], {"message": "Again"})
     assert busy.status_code == 409
     assert "Again" in text(busy)
+
+
+def read(response: Any) -> list[tuple[str, Any]]:
+    """Return the events of a stream as (name, data)."""
+    found = []
+    for block in response.getvalue().decode().split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
+        if "data" in fields:
+            found.append((fields.get("event", "text"), json.loads(fields["data"])))
+    return found
+
+
+def test_c03_an_operators_first_message_and_the_next_are_streamed(
+    client: Client, talker: Agent, owner: User, consented: Scope, model_server: Script
+) -> None:
+    model_server.answers = ["Good day to you.", "And again."]
+    fields = {"agent": "acme/talker", "email": "ana@acme.example", "message": "Hello"}
+    first, *pieces, (kind, last) = read(client.post(START, fields, headers=STREAM))
+    session = Session.objects.get()
+    page = f"{START}{session.pk}/"
+    assert first[0] == "session"
+    assert (first[1]["url"], first[1]["send"], first[1]["stop"]) == (page, page, f"{page}stop/")
+    assert (first[1]["before"], first[1]["agent"], first[1]["title"]) == ("", "Talker", f"Started for {owner}")
+    assert "".join(data for _kind, data in pieces) == "Good day to you."
+    assert (kind, last["status"], last["problem"]) == ("done", "completed", "")
+    assert "Good day to you." in last["turn"]
+    assert set(last) == {"status", "problem", "turn"}
+    assert "emory" not in last["turn"]
+    second = read(client.post(page, {"message": "More"}, headers=STREAM))
+    assert second[0][1]["before"] == first[1]["turn"]
+    assert "And again." in second[-1][1]["turn"]
+    assert "Hello" not in second[-1][1]["turn"]
+    assert list(Turn.objects.values_list("status", flat=True)) == ["completed", "completed"]
+
+
+@pytest.mark.parametrize(
+    ("more", "field"),
+    [({"agent": "acme/nothing"}, "agent"), ({"email": "nobody@acme.example"}, "email"), ({"message": " "}, "message")],
+)
+def test_the_script_is_told_which_field_is_refused(
+    client: Client, agent: Agent, owner: User, more: dict[str, str], field: str
+) -> None:
+    data = {"agent": "acme/guide", "email": "ana@acme.example", "message": "Hello"} | more
+    response = client.post(START, data, headers=STREAM)
+    assert (response.status_code, response.json()["field"]) == (400, field)
+    assert response.json()["problem"]
+
+
+def test_c03_an_operator_stops_her_own_turn_and_never_the_members(
+    client: Client, operator: User, owner: User, agent: Agent
+) -> None:
+    begin(client)
+    session, now = Session.objects.get(), timezone.now()
+    mine = begin_turn(session=session, speaker=operator, said=[Said("user", "Wait", now)], now=now)
+    page = f"{START}{session.pk}/"
+    piece = client.get(f"{page}turns/{mine.pk}/")
+    assert f'hx-get="{page}turns/{mine.pk}/?looked=1"' in text(piece)
+    assert f'action="{page}stop/"' in text(piece)
+    assert client.post(page, {"message": "And?"}, headers=STREAM).json()["problem"].startswith("The agent is still")
+    assert client.post(f"{page}stop/", {"turn": mine.pk}, headers=STREAM).status_code == 204
+    mine.refresh_from_db()
+    assert mine.stop_requested_at is not None
+    Turn.objects.filter(pk=mine.pk).update(status="stopped")
+    assert "hx-get" not in text(client.get(f"{page}turns/{mine.pk}/"))
+    theirs = begin_turn(session=session, speaker=owner, said=[Said("user", "Hi", now)], now=now)
+    assert client.post(f"{page}stop/", {"turn": theirs.pk}).status_code == 404
+    assert client.get(f"{page}turns/{theirs.pk}/").status_code == 404
+    assert client.post(f"{page}stop/", {"turn": "x"}).status_code == 400
+    theirs.refresh_from_db()
+    assert theirs.stop_requested_at is None
+    assert "Try again" not in text(client.get(page))
 
 
 def test_an_operator_finds_only_what_she_started(
@@ -161,6 +236,7 @@ def test_an_operator_finds_only_what_she_started(
     for found in (session.pk, uuid.uuid4()):
         assert client.get(f"{START}{found}/").status_code == 404
         assert client.post(f"{START}{found}/", {"message": "Hi"}).status_code == 404
+        assert client.post(f"{START}{found}/stop/", {"turn": found}).status_code == 404
     begin(client)
     mine = Session.objects.exclude(pk=session.pk).get()
     assert f"{START}{mine.pk}/" in text(client.get(START))

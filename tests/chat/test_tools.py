@@ -1,6 +1,7 @@
 """C08: tools in a turn: used with the speaker's rights, bounded, never a failed turn, never evidence."""
 
 import json
+from collections.abc import Generator
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -154,6 +155,24 @@ def test_c08_a_stop_between_rounds_is_heeded(session: Session, monkeypatch: pyte
     assert (turn.turn.status, turn.turn.error_code, len(model.requests)) == ("stopped", "asked", 1)
 
 
+def test_c08_a_stop_between_rounds_that_are_read_whole_is_heeded(
+    session: Session, model_server: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stops, "STOP_CHECK_SECONDS", 0.0)
+    turn = start(session)
+
+    def stop(caller: tools.Caller, arguments: Any) -> str:
+        request_stop(turn_id=turn.turn.pk, session=session, now=timezone.now())
+        return "noon"
+
+    monkeypatch.setitem(tools.REGISTRY, "current_time", replace(tools.REGISTRY["current_time"], run=stop))
+    model_server.answers = [made(said="Let me look."), "It is noon."]
+    completion = services.complete(turn, clock=timezone.now)
+    assert (completion.text, completion.usage) == ("Let me look.", Usage(7, 3))
+    turn.turn.refresh_from_db()
+    assert (turn.turn.status, turn.turn.error_code, len(model_server.chats())) == ("stopped", "asked", 1)
+
+
 def test_streamed_rounds_are_one_answer_with_the_usage_of_all(session: Session) -> None:
     turn, model = start(session), Talking()
     chunks = list(services.stream(turn, clock=timezone.now, model=model))
@@ -168,10 +187,8 @@ def test_somebody_from_outside_is_told_the_time_of_no_member(talker: Agent) -> N
 
 
 def test_rounds_know_no_tools_when_none_are_offered() -> None:
-    class Odd(Talking):
-        def complete(self, request: ChatRequest) -> Completion:
-            return Completion("Done.", tool_calls=(ToolCall("a", "x", "{}"),))
+    def pieces(request: ChatRequest) -> Generator[Chunk | None]:
+        yield Chunk("Done.", tool_calls=(ToolCall("a", "x", "{}"),))
 
     asked = ChatRequest("m", (ChatMessage("user", "Hi"),))
-    answer = rounds.complete(Odd(), asked, lambda call: json.dumps(call.name))
-    assert (answer.text, answer.tool_calls) == ("Done.", ())
+    assert list(rounds.stream(pieces, asked, lambda call: json.dumps(call.name))) == [Chunk("Done.", None, None)]

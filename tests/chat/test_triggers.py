@@ -1,6 +1,8 @@
 """C04: connectors enter through one address; threads become sessions, people are mapped or not, memory rests."""
 
+import functools
 import json
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +16,9 @@ from django.utils import timezone
 from accounts.models import Organization, User
 from accounts.services import create_api_key, remove_member
 from agents.models import Agent
+from chat import services, stops
+from chat.guardrails import Policy, Rule
+from chat.policies import save_policy
 from consent.scope import Scope
 from conversations.access import read_by_others
 from conversations.connectors import open_thread
@@ -24,6 +29,7 @@ from conversations.surfaces import TRIGGERED, USES_FACTS, Surface
 from extraction.models import Run
 from tests import factories
 from tests.stub_server import Script
+from tests.threads import together
 
 pytestmark = pytest.mark.django_db
 type Trigger = Callable[..., Any]
@@ -36,13 +42,15 @@ def connector_key(organization: Organization, owner: User) -> str:
 
 @pytest.fixture
 def trigger(connector_key: str, agent: Agent) -> Trigger:
-    def post(surface: str = "slack", *, secret: str = connector_key, body: Any = None, **more: Any) -> Any:
+    def post(
+        surface: str = "slack", *, secret: str = connector_key, body: Any = None, idempotent: str = "", **more: Any
+    ) -> Any:
         plain = {"agent": "acme/guide", "text": "Hello there", "thread": "C1/17", "external_user": "U7"}
         return Client(raise_request_exception=False).post(
             f"/v1/triggers/{surface}",
             data=json.dumps(plain | more if body is None else body),
             content_type="application/json",
-            headers={"Authorization": f"Bearer {secret}"},
+            headers={"Authorization": f"Bearer {secret}"} | ({"Idempotency-Key": idempotent} if idempotent else {}),
         )
 
     return post
@@ -194,6 +202,10 @@ def test_c04_a_key_opens_what_its_scope_says(trigger: Trigger, key: str, connect
         ({"thread": 7}, (400, "invalid_type")),
         ({"public": "yes"}, (400, "invalid_type")),
         ({"surprise": 1}, (400, "unknown_parameter")),
+        ({"event_id": 7}, (400, "invalid_type")),
+        ({"event_id": ""}, (400, "invalid_value")),
+        ({"event_id": "Ev 7"}, (400, "invalid_value")),
+        ({"event_id": "Ev7", "idempotent": "Ev8"}, (400, "invalid_value")),
         ({"agent": "guide"}, (404, "agent_not_found")),
         ({"agent": "other/guide"}, (404, "agent_not_found")),
         ({"agent": "acme/nothing"}, (404, "agent_not_found")),
@@ -220,6 +232,121 @@ def test_a_failing_model_is_an_error_with_its_status(trigger: Trigger, talker: A
     assert response.status_code == 502
     assert response.json()["error"]["code"] == "unauthorized"
     assert Turn.objects.get().status == "failed"
+
+
+def test_c04_an_event_that_comes_again_runs_once_and_gets_the_first_answer(
+    trigger: Trigger, talker: Agent, model_server: Script
+) -> None:
+    model_server.answers = [{"text": "Good day.", "finish_reason": "length"}, "Another."]
+    event = {"agent": "acme/talker", "event_id": "Ev08MFMKH6", "thread": ""}
+    first, second = trigger(**event, email="ben@acme.example"), trigger(**event, email="ben@acme.example")
+    assert second.status_code == 200
+    assert second.json() == first.json()
+    assert (first.json()["reply"], first.json()["status"], first.json()["finish_reason"]) == (
+        "Good day.",
+        "completed",
+        "length",
+    )
+    assert (second["Idempotent-Replayed"], second["X-Session-Id"]) == ("true", first["X-Session-Id"])
+    assert "Idempotent-Replayed" not in first
+    assert len(model_server.chats()) == Session.objects.count() == Turn.objects.count() == 1
+
+
+def test_c04_the_header_and_the_field_name_the_same_event(trigger: Trigger) -> None:
+    trigger(event_id="Ev7")
+    for again in ({"idempotent": "Ev7"}, {"idempotent": "Ev7", "event_id": "Ev7"}):
+        assert trigger(**again)["Idempotent-Replayed"] == "true"
+    assert Turn.objects.count() == 1
+
+
+@pytest.mark.parametrize("more", [{"text": "Something else"}, {"surface": "teams"}, {"thread": "C1/18"}])
+def test_c04_another_message_under_the_same_event_is_refused(trigger: Trigger, more: dict[str, str]) -> None:
+    trigger(event_id="Ev7")
+    response = trigger(**more, event_id="Ev7")
+    assert refusal(response) == (422, "idempotency_key_reused")
+    assert response.json()["error"]["param"] == "event_id"
+    assert Turn.objects.count() == 1
+
+
+def test_c04_each_key_has_events_of_its_own(trigger: Trigger, organization: Organization, colleague: User) -> None:
+    theirs = create_api_key(organization=organization, user=colleague, name="Slack 2", scope="triggers").secret
+    trigger(event_id="Ev7")
+    assert "Idempotent-Replayed" not in trigger(event_id="Ev7", secret=theirs)
+    assert Turn.objects.count() == 2
+
+
+def test_c04_an_event_whose_turn_failed_or_never_began_runs_when_it_comes_again(
+    trigger: Trigger, talker: Agent, owner: User, model_server: Script
+) -> None:
+    model_server.answers = [401, "Hello."]
+    event = {"agent": "acme/talker", "event_id": "Ev7"}
+    assert trigger(**event).status_code == 502
+    assert trigger(**event).json()["reply"] == "Hello."
+    session, now = Session.objects.get(), timezone.now()
+    waiting = begin_turn(session=session, speaker=owner, said=[Said("user", "Wait", now)], now=now)
+    busy = trigger(**event | {"event_id": "Ev8"})
+    assert (refusal(busy), busy["Retry-After"]) == ((409, "session_busy"), "1")
+    Turn.objects.filter(pk=waiting.pk).update(status="stopped")
+    assert trigger(**event | {"event_id": "Ev8"}).status_code == 200
+
+
+def test_c04_a_blocked_message_is_not_judged_twice_for_one_event(
+    trigger: Trigger, organization: Organization, owner: User
+) -> None:
+    rule = Rule("00000000-0000-4000-8000-000000000001", "phrases", "owl")
+    policy = Policy((rule,), (), "We do not talk about that.", "")
+    save_policy(organization=organization, policy=policy, enabled=True, read_version=0, actor=owner, now=timezone.now())
+    answers = [trigger(text="An owl!", event_id="Ev7") for _ in range(2)]
+    assert answers[0].json() == answers[1].json()
+    assert answers[0].json()["status"] == "input_blocked"
+    assert answers[0].json()["reply"] == policy.refusal
+    assert Turn.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_c04_of_an_event_that_comes_four_times_at_once_one_runs(
+    trigger: Trigger, talker: Agent, model_server: Script
+) -> None:
+    model_server.answers = [{"text": "Good day.", "delay": 0.3}]
+    event = functools.partial(trigger, agent="acme/talker", event_id="Ev7", thread="")
+    answers = together(*[event] * 4)
+    codes = sorted(getattr(answer, "status_code", 0) for answer in answers)
+    assert codes[0] == 200
+    assert set(codes) <= {200, 409}
+    assert len(model_server.chats()) == Session.objects.count() == Turn.objects.count() == 1
+    assert event()["Idempotent-Replayed"] == "true"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_c03_the_owner_of_a_connector_stops_a_reply_that_is_read_whole(
+    trigger: Trigger,
+    talker: Agent,
+    owner: User,
+    colleague: User,
+    client_for: Callable[..., Client],
+    model_server: Script,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(services, "KEEP_ALIVE_SECONDS", 0.1)
+    monkeypatch.setattr(stops, "STOP_CHECK_SECONDS", 0.0)
+    model_server.answers = [{"text": "late", "delay": 20}]
+
+    def stop() -> Any:
+        deadline = time.monotonic() + 10
+        while not model_server.requests and time.monotonic() < deadline:
+            time.sleep(0.02)
+        turn = Turn.objects.select_related("session").get()
+        address = reverse("chat-stop", args=["acme", "talker", turn.session_id])
+        assert client_for(colleague).post(address, {"turn": turn.pk}).status_code in (403, 404)
+        page = client_for(owner).get(reverse("chat-session", args=["acme", "talker", turn.session_id]))
+        assert address in page.content.decode()
+        return client_for(owner).post(address, {"turn": turn.pk}).status_code
+
+    outcomes: list[Any] = together(functools.partial(trigger, agent="acme/talker"), stop)
+    answer, code = outcomes
+    assert code == 303
+    assert (answer.json()["status"], answer.json()["reply"]) == ("stopped", "")
+    assert Turn.objects.get().error_code == "asked"
 
 
 def test_anonymous_callers_and_wrong_methods_are_refused(trigger: Trigger, connector_key: str) -> None:

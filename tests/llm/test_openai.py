@@ -1,5 +1,6 @@
 """The client of OpenAI-compatible servers against a scripted one: where answers are found, what is retried, bounds."""
 
+import threading
 import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -8,7 +9,8 @@ from typing import Any
 import pytest
 
 from llm import openai, wire
-from llm.client import ChatMessage, ChatRequest, ModelError, ResponseSchema
+from llm.client import ChatMessage, ChatRequest, ModelError, ResponseSchema, as_piece, whole
+from llm.offline import OfflineModel
 from llm.openai import NEW_LIMIT, NO_SCHEMA, OpenAIModel
 from llm.pump import pumped
 from tests.stub_server import Script
@@ -145,3 +147,32 @@ def test_the_pump_passes_pieces_and_errors_on(model_server: Script) -> None:
 def test_the_bounds_hold_together() -> None:
     assert wire.MAX_BYTES < 10_000_000
     assert openai.STREAM_SECONDS >= 300
+
+
+def test_a_whole_answer_is_a_stream_of_one_piece(model_server: Script) -> None:
+    (piece,) = whole(model(model_server), PLAIN)
+    assert piece == as_piece(model(model_server).complete(PLAIN))
+    assert (piece.text, piece.finish_reason, piece.model) == ("Hello.", "stop", "stub-1")
+    offline = ChatRequest("offline", ASKED)
+    assert list(whole(OfflineModel(), offline)) == [as_piece(OfflineModel().complete(offline))]
+
+
+def test_a_whole_answer_that_was_given_up_is_not_asked_for_again(model_server: Script) -> None:
+    model_server.answers = [503, "Hello."]
+    answer: Any = whole(model(model_server, sleep=lambda _: answer.abort()), PLAIN)
+    with pytest.raises(ModelError, match="cut_off"):
+        list(answer)
+    assert len(model_server.requests) == 1
+
+
+def test_a_whole_answer_is_given_up_while_the_other_side_is_silent(model_server: Script) -> None:
+    model_server.answers = [{"text": "late", "delay": 20}]
+    began = time.monotonic()
+    pieces = pumped(whole(model(model_server), PLAIN), every=0.2)
+    assert next(pieces) is None
+    pieces.close()
+    reading = [thread for thread in threading.enumerate() if thread.name == "model-stream"]
+    for thread in reading:
+        thread.join(timeout=5)
+    assert time.monotonic() - began < 5
+    assert len(model_server.requests) == 1
