@@ -1,6 +1,8 @@
 """The shapes of OpenAI's chat-completions protocol (C01): strict JSON in, answers and errors out."""
 
 import json
+import math
+import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final, NoReturn
@@ -20,6 +22,8 @@ from rest_framework.utils.mediatypes import media_type_matches
 from llm.client import Completion, Usage
 
 MAX_DEPTH: Final = 32
+MAX_DIGITS: Final = 308  # of a whole number: what has more may be larger than any float
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _TYPES: Final = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 
 
@@ -90,14 +94,14 @@ class OneFormat(BaseContentNegotiation):
 
 
 class StrictJSONParser(BaseParser):
-    """JSON without NaN, without lone surrogates in keys, and at most 32 deep; anything else is a 400 that says so."""
+    """JSON without NaN, numbers beyond a float's, and lone surrogates in names, at most 32 deep; else a 400 says why."""
 
     media_type = "application/json"
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
         body = _read_bounded(stream)
         try:
-            value = json.loads(body, parse_constant=_refuse_constant)
+            value = json.loads(body, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_whole)
         except RecursionError:
             raise exceptions.ParseError("The JSON is nested too deeply.") from None
         except UnicodeDecodeError:
@@ -105,7 +109,7 @@ class StrictJSONParser(BaseParser):
         except ValueError as error:
             where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
             raise exceptions.ParseError(f"The body is not valid JSON{where}.") from None
-        _check_depth(value)
+        _check_inside(value)
         return value
 
 
@@ -126,9 +130,25 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-def _check_depth(value: Any) -> None:
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise exceptions.ParseError("The JSON has a number that is too large.")
+    return value
+
+
+def _whole(text: str) -> int:
+    if len(text) > MAX_DIGITS:
+        raise exceptions.ParseError("The JSON has a number that is too large.")
+    return int(text)
+
+
+def _check_inside(value: Any) -> None:
+    """Raise ParseError for what is nested too deeply, and for a name that could not be told in an answer."""
     level = [value]
     for _depth in range(MAX_DEPTH + 1):
+        if any(_LONE_SURROGATE.search(name) for outer in level if isinstance(outer, dict) for name in outer):
+            raise exceptions.ParseError("The JSON has half of a character (a lone surrogate) in the name of a field.")
         level = [
             inner
             for outer in level

@@ -1,6 +1,5 @@
 """`POST /v1/triggers/SURFACE` (C04): one turn for somebody who speaks through a connector; memory never acts there."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -17,14 +16,14 @@ from accounts.authentication import principal_of
 from accounts.models import ApiKey
 from agents.access import agent_for
 from chat import services, shapes
-from chat.api import model_error
-from chat.openai_format import BadParameter, error_body
+from chat.api import failed
+from chat.openai_format import BadParameter
 from chat.requests import MAX_EMAIL, MAX_ID, MAX_MESSAGE, NAME
 from conversations.connectors import MappedToAnother, hear, open_thread
 from conversations.services import Said, SessionBusy, SessionGone
 from conversations.surfaces import OWN_DOORS, TRIGGERED, Surface
 from llm.client import ModelError
-from screening.text import UnacceptableText, clean_text
+from screening.text import UnacceptableText, clean_text, one_line
 
 FIELDS: Final = ("agent", "text", "thread", "external_user", "email", "public")
 
@@ -82,13 +81,14 @@ class Triggers(APIView):
                 param="thread",
                 code="session_busy",
                 status=409,
+                wait=1,
             ) from None
         services.release_connection()
         headers = {"X-Session-Id": str(session.pk), "X-Memory": started.context.state, "Cache-Control": "no-store"}
         try:
             completion = services.complete(started, clock=timezone.now)
         except ModelError as error:
-            return _failed(error, headers)
+            return failed(error, headers)
         body = {
             "session_id": str(session.pk),
             "turn_id": str(started.turn.pk),
@@ -103,13 +103,6 @@ class Triggers(APIView):
             },
         }
         return Response(body, headers=headers)
-
-
-def _failed(error: ModelError, headers: dict[str, str]) -> Response:
-    status, sentence = model_error(error)
-    if error.retry_after is not None:
-        headers["Retry-After"] = str(math.ceil(error.retry_after))
-    return Response(error_body(sentence, status=status, code=error.code), status=status, headers=headers)
 
 
 def _unknown_agent() -> BadParameter:
@@ -161,7 +154,7 @@ def read_trigger(data: Any) -> Trigger:
 
 def _filled(data: Mapping[str, Any], name: str, *, limit: int) -> str:
     text = _text(data, name, limit=limit)
-    if not text:
+    if not one_line(text):
         raise BadParameter(f"'{name}' is missing or empty.", param=name, code="missing_required_parameter")
     return text
 

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from accounts.models import ApiKey, Organization, User
 from accounts.services import remove_member, revoke_api_key
+from agents.models import ProviderState
 from consent.scope import Scope
 from consent.services import withdraw_consent
 from conversations.models import Message, Participant, Session, Turn
@@ -220,6 +221,14 @@ def test_c02_a_foreign_session_or_one_of_another_surface_is_404(
         ({"temperature": "a"}, "temperature"),
         ({"logprobs": True}, "logprobs"),
         ({"response_format": "json"}, "response_format"),
+        ({"user": False}, "user"),
+        ({"user": []}, "user"),
+        ({"messages": [{"role": "user", "content": "\u200b"}]}, "messages"),
+        ({"temperature": 10**307}, "temperature"),
+        ({"logit_bias": {"1": 10**307}}, "logit_bias"),
+        ({"stop": "\ud800"}, "stop"),
+        ({"reasoning_effort": "\udfff"}, "reasoning_effort"),
+        ({"response_format": {"type": "json_schema", "json_schema": {"name": "\ud800"}}}, "response_format"),
     ],
 )
 def test_c01_what_cannot_be_served_is_a_400_that_names_the_parameter(
@@ -253,12 +262,27 @@ def test_a_body_beyond_the_limit_is_413_before_it_is_parsed(ask: Ask, settings: 
         "null",
         '{"model": "acme/talker", "temperature": 1e999, "messages": [{"role": "user", "content": "Hello"}]}',
         '{"model": "acme/talker", "messages": [{"role": "user", "content": "\\ud800"}]}',
+        '{"model": "acme/talker", "messages": [{"role": "user", "content": "Hello"}], "any": 1e999}',
+        '{"model": "acme/talker", "messages": [{"role": "user", "content": "Hello"}], "any": [-1%s]}' % ("0" * 400),
+        '{"model": "acme/talker", "messages": [{"role": "user", "content": "Hello"}], "any": [{"\\ud800": 1}]}',
     ],
 )
 def test_malformed_json_is_a_400_in_openai_s_shape(ask: Ask, body: str | bytes) -> None:
     answer = ask(body=body)
     assert answer.status_code == 400
     assert set(answer.json()["error"]) == {"message", "type", "param", "code"}
+
+
+def test_what_no_provider_can_be_sent_is_no_failure_of_the_provider(ask: Ask, model_server: Script) -> None:
+    for _each in range(6):
+        assert ask(stop="\ud800").status_code == 400
+    assert not ProviderState.objects.exists()
+    assert ask().status_code == 200
+
+
+def test_a_session_id_of_null_is_as_good_as_none(ask: Ask) -> None:
+    session = ask()["X-Session-Id"]
+    assert ask(metadata={"session_id": None}, header=session)["X-Session-Id"] == session
 
 
 @pytest.mark.parametrize(
