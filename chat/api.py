@@ -68,12 +68,13 @@ class ChatCompletions(APIView):
     def post(self, request: Request) -> HttpResponseBase:
         principal = principal_of(request)
         session_header = request.headers.get("X-Session-Id")
-        call = read_call(request.data, session_header)
+        data = openai_format.body_of(request)
+        call = read_call(data, session_header)
         key = read_idempotency_key(request.headers.get("Idempotency-Key"))
         agent = self._agent(principal, call)
         if key is None:
             return self._answer(self._start(principal, agent, call), call)
-        body = json.dumps([request.data, session_header], sort_keys=True).encode()
+        body = json.dumps([data, session_header], sort_keys=True).encode()
         try:
             claimed = repeats.claim_or_replay(
                 api_key_id=principal.key_id, key=key, body=body, agent=agent, clock=timezone.now

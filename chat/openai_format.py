@@ -93,6 +93,15 @@ class OneFormat(BaseContentNegotiation):
         return renderer, str(renderer.media_type)
 
 
+def body_of(request: Request) -> Any:
+    """Return the parsed body. One without a stated length would be read as an empty one, so it is refused by 411."""
+    if "chunked" in request.headers.get("Transfer-Encoding", "").lower():
+        raise BadParameter(
+            "Send the body with a Content-Length, not in chunks of unknown number.", code="length_required", status=411
+        )
+    return request.data
+
+
 class StrictJSONParser(BaseParser):
     """JSON without NaN, numbers beyond a float's, and lone surrogates in names, at most 32 deep; else a 400 says why."""
 

@@ -17,7 +17,7 @@ from accounts.models import ApiKey
 from agents.access import agent_for
 from chat import services, shapes
 from chat.api import failed
-from chat.openai_format import BadParameter
+from chat.openai_format import BadParameter, body_of
 from chat.requests import MAX_EMAIL, MAX_ID, MAX_MESSAGE, NAME
 from conversations.connectors import MappedToAnother, hear, open_thread
 from conversations.services import Said, SessionBusy, SessionGone
@@ -50,7 +50,7 @@ class Triggers(APIView):
     def post(self, request: Request, surface: str) -> Response:
         principal = principal_of(request)
         found = _surface(surface)
-        call = read_trigger(request.data)
+        call = read_trigger(body_of(request))
         try:
             agent = agent_for(
                 principal.user, call.organization, call.agent, "agent:read", organization_id=principal.organization_id

@@ -250,6 +250,16 @@ def test_a_body_beyond_the_limit_is_413_before_it_is_parsed(ask: Ask, settings: 
     assert not Session.objects.exists()
 
 
+@pytest.mark.parametrize("address", ["/v1/chat/completions", "/v1/triggers/slack"])
+def test_a_body_of_unknown_length_is_told_so_and_not_taken_for_an_empty_one(
+    client: Any, key: str, organization: Organization, owner: User, address: str
+) -> None:
+    secret = factories.make_key(organization, owner, scope="triggers") if "triggers" in address else key
+    headers = {"Authorization": f"Bearer {secret}", "Transfer-Encoding": "chunked"}
+    answer = client.post(address, content_type="application/json", headers=headers)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (411, "length_required")
+
+
 @pytest.mark.parametrize(
     "body",
     [
