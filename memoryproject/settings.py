@@ -161,6 +161,7 @@ AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 1  # hours
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # tries during the pause neither prolong it nor are kept
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # others on the same network are not paused
+AXES_CLIENT_IP_CALLABLE = "accounts.rates.address_of"  # behind a proxy not the proxy's, which everybody shares
 AXES_USERNAME_FORM_FIELD = "username"
 AXES_USERNAME_CALLABLE = "accounts.sign_in.attempted_address"
 AXES_HANDLER = "accounts.sign_in.FailedSignIns"
