@@ -108,7 +108,7 @@ def test_i06_a_form_without_its_csrf_token_is_403_and_says_what_to_do(
 ) -> None:
     answer = client_for(owner, enforce_csrf_checks=True).post(path)
     assert answer.status_code == 403
-    assert "reload the page" in answer.content.decode()
+    assert "copy what you typed, reload the page" in answer.content.decode()
 
 
 @pytest.mark.django_db
