@@ -40,7 +40,7 @@ class TooManyMails(Exception):
 
 
 class NotOpen(Exception):
-    """There is no such invitation, or it was accepted, revoked, has expired, or its sender may not offer it any more."""
+    """There is no such invitation, or it was accepted, revoked, is over, or its sender may not offer it any more."""
 
 
 class AddressTaken(Exception):

@@ -103,7 +103,7 @@ def body_of(request: Request) -> Any:
 
 
 class StrictJSONParser(BaseParser):
-    """JSON without NaN, numbers beyond a float's, and lone surrogates in names, at most 32 deep; else a 400 says why."""
+    """JSON without NaN, numbers beyond a float's or lone surrogates in names, at most 32 deep; else a 400 says why."""
 
     media_type = "application/json"
 
