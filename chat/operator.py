@@ -41,6 +41,8 @@ def start(request: MemberRequest) -> HttpResponse:
     agent, member = _agent(request.POST.get("agent", "")), _member(request.POST.get("email", ""))
     if agent is None:
         return _start_page(request, agent_problem=_("There is no such agent. Write it as ORGANIZATION/AGENT."))
+    if member == request.user:
+        return _start_page(request, email_problem=_("This is your own address. Chat on the agent's own page."))
     if member is None or not agents_for(member).filter(pk=agent.pk).exists():
         return _start_page(request, email_problem=_("No member with this address may use this agent."))
     try:
