@@ -23,6 +23,8 @@ from llm.client import Completion, Usage
 
 MAX_DEPTH: Final = 32
 MAX_DIGITS: Final = 308  # of a whole number: what has more may be larger than any float
+# JSON lets them stand; clients that split a stream by `str.splitlines` would cut an event in two there.
+_LINE_ENDS: Final = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"}
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _TYPES: Final = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 
@@ -217,7 +219,10 @@ class ChunkWriter:
         self._include_usage = include_usage
 
     def _event(self, body: Mapping[str, Any]) -> bytes:
-        return f"data: {json.dumps(body, ensure_ascii=False)}\n\n".encode()
+        text = json.dumps(body, ensure_ascii=False)
+        if not text.isascii():
+            text = text.translate(_LINE_ENDS)
+        return f"data: {text}\n\n".encode()
 
     def _chunk(self, delta: Mapping[str, str], finish_reason: str | None) -> bytes:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}

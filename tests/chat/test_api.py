@@ -56,6 +56,16 @@ def test_c01_a_streamed_answer_comes_in_chunks_and_ends_with_done(ask: Ask, mode
     assert Turn.objects.get().status == "completed"
 
 
+def test_c01_every_event_is_one_line_whatever_a_client_takes_for_the_end_of_a_line(
+    ask: Ask, model_server: Script
+) -> None:
+    model_server.answers = ["One\u2028two\u2029three\x85four\x0bfive\rsix é."]
+    lines = [line for line in ask(stream=True).getvalue().decode().splitlines() if line]
+    assert all(line.startswith("data: ") for line in lines)
+    chunks = [json.loads(line[6:]) for line in lines[:-1]]
+    assert "".join(c["choices"][0]["delta"].get("content", "") for c in chunks) == model_server.answers[0]
+
+
 def test_c01_user_is_stored_and_does_not_split_memory(ask: Ask, talker_scope: Scope, model_server: Script) -> None:
     factories.make_fact(talker_scope, body="Lives in Porto.")
     ask("Hello", user="customer-7")
