@@ -137,10 +137,8 @@ def still_offered(found: Collection[Invitation]) -> set[uuid.UUID]:
         user__is_active=True,
         user__deleted_at__isnull=True,
     )
-    roles = {(row.organization_id, row.user_id): row.role for row in senders}
-    none: frozenset[str] = frozenset()
-    appoints = {sender: APPOINTS[role] for sender, role in roles.items()}
-    return {each.pk for each in found if each.role in appoints.get((each.organization_id, each.invited_by_id), none)}
+    may_offer = {(row.organization_id, row.user_id, role) for row in senders for role in APPOINTS[row.role]}
+    return {each.pk for each in found if (each.organization_id, each.invited_by_id, each.role) in may_offer}
 
 
 @transaction.atomic
