@@ -9,6 +9,7 @@ from typing import Any
 
 import psycopg
 import structlog
+from django.conf import global_settings
 from psycopg.conninfo import conninfo_to_dict
 
 from jobs.logging import logging_config
@@ -236,6 +237,9 @@ STORAGES = {
 }
 
 LANGUAGE_CODE = "en"
+# Those that the pages speak, whatever else Django does: German errors and dates in an English page serve nobody, least
+# of all a screen reader that is told the page is German.
+LANGUAGES = [(code, name) for code, name in global_settings.LANGUAGES if code.partition("-")[0] == "en"]
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
