@@ -69,12 +69,15 @@ def page(request: MemberRequest, organization: str) -> HttpResponse:
         else:
             _tell(request, offered)
             return _back(place)
-    open_ones = Invitation.objects.filter(organization=place.organization).select_related("invited_by")
-    now = timezone.now()
+    rows = Invitation.objects.filter(organization=place.organization).select_related("invited_by")
+    open_ones, now = list(rows.order_by("email")), timezone.now()
+    offered_still = invitations.still_offered(open_ones)
     shown = {
         "place": place,
         "form": form,
-        "rows": [(row, row.expires_at <= now, row.role in APPOINTS[place.role]) for row in open_ones.order_by("email")],
+        "rows": [
+            (row, row.expires_at <= now, row.pk in offered_still, row.role in APPOINTS[place.role]) for row in open_ones
+        ],
         "mail_folder": mail_folder(),
     }
     return render(request, "accounts/invitations.html", shown, status=400 if form.is_bound and form.errors else 200)

@@ -4,7 +4,7 @@ import hashlib
 import hmac
 import secrets
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -40,7 +40,7 @@ class TooManyMails(Exception):
 
 
 class NotOpen(Exception):
-    """There is no such invitation, or it was accepted, revoked, or has expired."""
+    """There is no such invitation, or it was accepted, revoked, is over, or its sender may not offer it any more."""
 
 
 class AddressTaken(Exception):
@@ -89,14 +89,17 @@ def invite(*, organization: Organization, email: str, role: str, actor: User, li
 
 
 def resend(*, organization: Organization, invitation_id: uuid.UUID, actor: User, link: Link, now: datetime) -> Offered:
-    """Mail a new link for another week; the old link ends. Raises NotAllowed, NotOpen, or TooManyMails."""
+    """Mail a new link for another week, as the actor's invitation; the old link ends.
+
+    Raises NotAllowed, NotOpen, or TooManyMails.
+    """
     token = secrets.token_urlsafe(32)
     with transaction.atomic():
         invitation = _open(organization, invitation_id, actor)
         _count_mail(organization, invitation.email, now)
-        invitation.token_hash = _hash(token)
+        invitation.token_hash, invitation.invited_by = _hash(token), actor
         invitation.sent_at, invitation.expires_at = now, now + LIFETIME
-        invitation.save(update_fields=["token_hash", "sent_at", "expires_at"])
+        invitation.save(update_fields=["token_hash", "invited_by", "sent_at", "expires_at"])
         _record("invitation.resend", invitation, actor)
     return _deliver(invitation, token, actor, link)
 
@@ -118,9 +121,24 @@ def invitation_for(token: str, *, now: datetime) -> Invitation:
         raise NotOpen from None
     if found is None or not hmac.compare_digest(bytes(found.token_hash), _hash(secret)):
         raise NotOpen
-    if found.expires_at <= now or found.organization.deleted_at is not None:
+    if found.expires_at <= now or found.organization.deleted_at is not None or found.pk not in still_offered([found]):
         raise NotOpen
     return found
+
+
+def still_offered(found: Collection[Invitation]) -> set[uuid.UUID]:
+    """Return which of an organization's invitations their senders could make today; one query.
+
+    Whoever was removed, or lost the role, has left nothing open behind (I02).
+    """
+    senders = Membership.objects.filter(
+        organization__in={each.organization_id for each in found},
+        user__in={each.invited_by_id for each in found},
+        user__is_active=True,
+        user__deleted_at__isnull=True,
+    )
+    may_offer = {(row.organization_id, row.user_id, role) for row in senders for role in APPOINTS[row.role]}
+    return {each.pk for each in found if (each.organization_id, each.invited_by_id, each.role) in may_offer}
 
 
 @transaction.atomic

@@ -4,19 +4,12 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
-from axes.helpers import get_client_ip_address
 from django.db import connection, transaction
-from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
 
 from accounts.models import Attempt
 
 PERIOD: Final = timedelta(hours=1)  # the pause of the sign-in
-
-
-def network_of(request: HttpRequest) -> str:
-    """Return where a request comes from, found as for the sign-in."""
-    return str(get_client_ip_address(request) or "")
 
 
 def allowed(limits: Mapping[str, int], *, now: datetime) -> bool:

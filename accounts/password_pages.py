@@ -14,10 +14,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts.limits import network_of
 from accounts.mail import mail_folder
 from accounts.models import User
 from accounts.passwords import TooManyAsks, ask_for_reset, reset_password
+from accounts.rates import network_of
 from accounts.requests import posted
 
 

@@ -116,8 +116,8 @@ def take_failure(network: str) -> Taken | None:
     return _take(limit) if limit.requests else None
 
 
-def network_of(request: HttpRequest) -> str:
-    """Return the network that a request comes from: an IPv4 address, or the 64 bits that one IPv6 line gets.
+def address_of(request: HttpRequest) -> str | None:
+    """Return the address that a request comes from, and the first of the 64 bits that one IPv6 line gets; else None.
 
     Behind a proxy that is the last address of `X-Forwarded-For`, the one that the proxy itself has put there.
     """
@@ -127,12 +127,16 @@ def network_of(request: HttpRequest) -> str:
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
-        return "unknown"
+        return None
     if isinstance(address, ipaddress.IPv6Address):
-        if address.ipv4_mapped is None:
-            return str(ipaddress.ip_network((int(address) >> 64 << 64, 64)))
-        address = address.ipv4_mapped
+        return str(address.ipv4_mapped or ipaddress.IPv6Address(int(address) >> 64 << 64))
     return str(address)
+
+
+def network_of(request: HttpRequest) -> str:
+    """Return the network that a request comes from: an IPv4 address, or an IPv6 prefix."""
+    address = address_of(request) or "unknown"
+    return f"{address}/64" if ":" in address else address
 
 
 def forget_unused() -> int:

@@ -149,7 +149,10 @@ def _lock(organization: Organization) -> None:
 
 def _refuse_to_lose_the_last_owner(membership: Membership) -> None:
     owners = Membership.objects.filter(
-        organization=membership.organization_id, role=Membership.Role.OWNER, user__deleted_at__isnull=True
+        organization=membership.organization_id,
+        role=Membership.Role.OWNER,
+        user__deleted_at__isnull=True,
+        user__is_active=True,  # one who cannot sign in runs nothing
     )
     if membership.role == Membership.Role.OWNER and not owners.exclude(pk=membership.pk).exists():
         raise LastOwner

@@ -14,6 +14,8 @@ type Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _NAT64: Final = ipaddress.ip_network("64:ff9b::/96")
 _GLOBAL_UNICAST: Final = ipaddress.ip_network("2000::/3")
+# Special by IANA's registers, and public to the `ipaddress` of some versions of Python.
+_SPECIAL: Final = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20")))
 # Where clouds tell a machine its own credentials, other than on link-local addresses.
 _METADATA: Final = frozenset({"fd00:ec2::254", "100.100.100.200"})
 
@@ -38,9 +40,11 @@ def check_form(base_url: str) -> tuple[str, int]:
     """Return host and port of an http(s) URL; plain http needs the deployment's leave. Looks nothing up."""
     try:
         parts = urlsplit(base_url)
-        port = parts.port or (80 if parts.scheme == "http" else 443)  # raises ValueError for what is no port
+        port = parts.port  # raises ValueError for what is no port
     except ValueError:
         raise BadProvider(_("The provider address is not a URL.")) from None
+    if port == 0 or any(character.isspace() for character in base_url):
+        raise BadProvider(_("The provider address has a space, or a port that nobody can be reached at."))
     if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or {"?", "#"} & set(base_url):
         raise BadProvider(_("The provider address must be an http(s) URL with a host and no user, query or fragment."))
     if parts.scheme != "https" and not settings.ALLOW_PRIVATE_PROVIDERS:
@@ -50,7 +54,7 @@ def check_form(base_url: str) -> tuple[str, int]:
                 "MEMORYPROJECT_ALLOW_PRIVATE_PROVIDERS=1."
             )
         )
-    return parts.hostname, port
+    return parts.hostname, port or (80 if parts.scheme == "http" else 443)
 
 
 def connectable(host: str, port: int) -> list[str]:
@@ -91,4 +95,4 @@ def _is_public(ip: Address) -> bool:
     if carried is None and isinstance(ip, ipaddress.IPv6Address) and ip not in _GLOBAL_UNICAST:
         return False
     reached = carried or ip
-    return reached.is_global and not reached.is_multicast
+    return reached.is_global and not reached.is_multicast and not any(reached in network for network in _SPECIAL)

@@ -1,5 +1,7 @@
 """What operators do with providers (C05); each act in one transaction with its audit row, which holds no secret."""
 
+import hashlib
+import json
 import re
 import uuid
 from collections.abc import Iterator
@@ -33,6 +35,10 @@ class BadField(ValueError):
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
         self.field = field
+
+
+class ChangedMeanwhile(Exception):
+    """The provider is no longer as it was when it was looked at."""
 
 
 class ProviderInUse(Exception):
@@ -79,8 +85,16 @@ def add_provider(*, wanted: Wanted, actor: User | None) -> Provider:
     return row
 
 
-def change_provider(*, provider: Provider, wanted: Wanted, actor: User | None) -> Provider:
-    """Change a server's name, address, time-out or key. Raises BadField, UnacceptableText, SecretUnavailable.
+def fingerprint(provider: Provider) -> str:
+    """Return what tells two set-ups of a provider apart; nothing of a key is in it."""
+    parts = [provider.name, provider.base_url, provider.timeout_seconds, provider.api_key_env, str(provider.secret_id)]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+
+
+def change_provider(*, provider: Provider, wanted: Wanted, actor: User | None, seen: str | None = None) -> Provider:
+    """Change a server's name, address, time-out or key, as it was looked at (`seen`, a fingerprint).
+
+    Raises ChangedMeanwhile, BadField, UnacceptableText, SecretUnavailable, and Provider.DoesNotExist.
 
     A new address demands the key again, whichever kind it is: nobody sends a key to an address that it was not
     given for. What was learned of the server at the old address is forgotten.
@@ -88,6 +102,8 @@ def change_provider(*, provider: Provider, wanted: Wanted, actor: User | None) -
     values, secret = _prepared(provider.pk, wanted)
     with transaction.atomic(), _only_once():
         row = Provider.objects.select_for_update(no_key=True).get(pk=provider.pk)
+        if seen is not None and seen != fingerprint(row):
+            raise ChangedMeanwhile
         moved, old = row.base_url != wanted.base_url, row.secret_id
         if moved and wanted.key is None and row.key_source != "none":
             raise BadField("key", _("The address is new, so choose its key again: the old one is not sent to it."))
@@ -106,7 +122,7 @@ def change_provider(*, provider: Provider, wanted: Wanted, actor: User | None) -
 
 @transaction.atomic
 def delete_provider(*, provider: Provider, actor: User | None) -> None:
-    """Delete a provider and its secret. Raises ProviderInUse."""
+    """Delete a provider and its secret. Raises ProviderInUse, and Provider.DoesNotExist when somebody was faster."""
     row = Provider.objects.select_for_update().get(pk=provider.pk)  # no agent can be given to it meanwhile
     if agents := agents_of(row):
         raise ProviderInUse([agent.public_name for agent in agents])

@@ -26,6 +26,7 @@ from agents.operating import (
     LONGEST_TIMEOUT,
     SHORTEST_TIMEOUT,
     BadField,
+    ChangedMeanwhile,
     Key,
     ProviderInUse,
     Wanted,
@@ -33,6 +34,7 @@ from agents.operating import (
     agents_of,
     change_provider,
     delete_provider,
+    fingerprint,
 )
 from agents.trial import Trial, try_provider
 from encryption.deployment import SecretUnavailable
@@ -119,10 +121,12 @@ def provider_page(request: MemberRequest, provider: uuid.UUID) -> HttpResponse:
         return _page(request, row, _form_of(row))
     _require_server(row)
     try:
-        change_provider(provider=row, wanted=_wanted(request), actor=request.user)
-    except (BadField, SecretUnavailable) as error:
+        change_provider(provider=row, wanted=_wanted(request), actor=request.user, seen=request.POST.get("seen"))
+    except (BadField, SecretUnavailable, ChangedMeanwhile) as error:
         form, status = _again(request, error)
         return _page(request, row, form, status=status)
+    except Provider.DoesNotExist:
+        raise Http404 from None
     messages.success(request, _("Saved. Test it to see whether it answers."))
     return HttpResponseRedirect(reverse("provider", args=[row.pk]), status=303)
 
@@ -156,6 +160,8 @@ def provider_delete(request: MemberRequest, provider: uuid.UUID) -> HttpResponse
             delete_provider(provider=row, actor=request.user)
         except ProviderInUse:
             agents, status = agents_of(row), 409
+        except Provider.DoesNotExist:
+            raise Http404 from None
         else:
             messages.success(request, _("The provider and its key are deleted."))
             return HttpResponseRedirect(reverse("providers"), status=303)
@@ -178,6 +184,8 @@ def _page(
         "agents": agents,
         "breaker": breaker_states([row], now=timezone.now())[row.pk],
         "form": form,
+        # A form that comes back with a mistake in it still stands for what was seen first.
+        "seen": request.POST.get("seen", fingerprint(row)) if status == 400 else fingerprint(row),
         "model": agents[0].model if agents else "",
         **_limits(),
         **(more or {}),
@@ -194,11 +202,17 @@ def _form_of(row: Provider) -> Form:
     return Form({**values, "key": "keep", "variable": row.api_key_env})
 
 
-def _again(request: MemberRequest, error: BadField | SecretUnavailable) -> tuple[Form, int]:
+def _again(request: MemberRequest, error: BadField | SecretUnavailable | ChangedMeanwhile) -> tuple[Form, int]:
     """Return the form with what was typed, except the secret, and the status of the refusal."""
     values = {name: request.POST.get(name, "") for name in ("name", "base_url", "timeout_seconds", "key", "variable")}
     if isinstance(error, BadField):
         return Form(values, error.field, str(error)), 400
+    if isinstance(error, ChangedMeanwhile):
+        problem = _(
+            "Somebody changed this provider while you did; above is what is stored now. Nothing was saved: "
+            "what you typed is below, except a key. Save it again to replace what is stored."
+        )
+        return Form(values, "", problem), 409
     problem = _("The key cannot be encrypted now (%(code)s). Nothing was saved.") % {"code": error.code}
     return Form(values, "secret", problem), 503
 

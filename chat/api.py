@@ -53,6 +53,14 @@ def model_error(error: ModelError) -> tuple[int, str]:
     return ANSWERS.get(error.code, (502, "The model's provider failed. Try again later."))
 
 
+def failed(error: ModelError, headers: dict[str, str]) -> Response:
+    """Return the answer for a failed model call; it says when to come back where that helps."""
+    status, sentence = model_error(error)
+    if status in (429, 503):
+        headers["Retry-After"] = str(math.ceil(error.retry_after or RETRY_AFTER))
+    return Response(openai_format.error_body(sentence, status=status, code=error.code), status=status, headers=headers)
+
+
 class ChatCompletions(APIView):
     """Answers one chat request, streamed or whole; one that is repeated with its `Idempotency-Key` from the store."""
 
@@ -60,12 +68,13 @@ class ChatCompletions(APIView):
     def post(self, request: Request) -> HttpResponseBase:
         principal = principal_of(request)
         session_header = request.headers.get("X-Session-Id")
-        call = read_call(request.data, session_header)
+        data = openai_format.body_of(request)
+        call = read_call(data, session_header)
         key = read_idempotency_key(request.headers.get("Idempotency-Key"))
         agent = self._agent(principal, call)
         if key is None:
             return self._answer(self._start(principal, agent, call), call)
-        body = json.dumps([request.data, session_header], sort_keys=True).encode()
+        body = json.dumps([data, session_header], sort_keys=True).encode()
         try:
             claimed = repeats.claim_or_replay(
                 api_key_id=principal.key_id, key=key, body=body, agent=agent, clock=timezone.now
@@ -113,7 +122,7 @@ class ChatCompletions(APIView):
         try:
             completion = services.complete(started, clock=timezone.now)
         except ModelError as error:
-            return self._failed(error, headers)
+            return failed(error, headers)
         if claimed:
             settle(claimed, finish_reason=completion.finish_reason)
         return Response(_body(completion, started.turn, call), headers=headers)
@@ -151,14 +160,6 @@ class ChatCompletions(APIView):
             raise Http404
         return session
 
-    def _failed(self, error: ModelError, headers: dict[str, str]) -> Response:
-        status, sentence = model_error(error)
-        if status in (429, 503):
-            headers["Retry-After"] = str(math.ceil(error.retry_after or RETRY_AFTER))
-        return Response(
-            openai_format.error_body(sentence, status=status, code=error.code), status=status, headers=headers
-        )
-
     def _streamed(
         self, started: Started, call: ChatCall, headers: dict[str, str], claimed: Claim | None
     ) -> HttpResponseBase:
@@ -167,7 +168,7 @@ class ChatCompletions(APIView):
         try:
             first = next(chunks)  # so that a provider that refuses at once is an error status, not a broken stream
         except ModelError as error:
-            return self._failed(error, headers)
+            return failed(error, headers)
 
         def events() -> Iterator[bytes]:
             try:

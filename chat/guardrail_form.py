@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
+from django.core.exceptions import BadRequest
 from django.http import HttpRequest
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
@@ -143,7 +144,10 @@ def new_rule(stage: str, kind: str) -> DraftRule | None:
 
 
 def read_draft(request: HttpRequest, hits: dict[str, int]) -> Draft:
-    """Return the form as it was posted, everything kept, with what is wrong said beside it."""
+    """Return the form as it was posted, everything kept, with what is wrong said beside it.
+
+    Raises BadRequest for a rule of a stage or kind that no form has: saved without it, it would be gone unseen.
+    """
     version = request.POST.get("version", "")
     draft = Draft(
         enabled="enabled" in request.POST,
@@ -155,7 +159,10 @@ def read_draft(request: HttpRequest, hits: dict[str, int]) -> Draft:
     draft.refusal, draft.refusal_problem = _text(request, "refusal", limit=MAX_TEXT)
     draft.restriction, draft.restriction_problem = _text(request, "restriction", limit=MAX_TEXT)
     for number in range(MAX_RULES + 1):
-        rule = new_rule(request.POST.get(f"r{number}-stage", ""), request.POST.get(f"r{number}-kind", ""))
+        stage, kind = request.POST.get(f"r{number}-stage", ""), request.POST.get(f"r{number}-kind", "")
+        rule = new_rule(stage, kind)
+        if rule is None and (stage or kind):
+            raise BadRequest("no such stage or kind of rule")
         if rule is not None:
             rule.fresh = False
             _read_rule(request, f"r{number}-", rule)

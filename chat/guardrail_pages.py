@@ -6,6 +6,7 @@ from typing import Final
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import BadRequest
 from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils import timezone
@@ -47,6 +48,8 @@ def guardrails(request: MemberRequest, organization: str) -> HttpResponse:
         return _page(request, place, draft_of(saved_policy(place.organization.pk), hits))
     draft = read_draft(request, hits)
     act, _dash, which = request.POST.get("do", "save").partition("-")
+    if act not in ("add", "remove", "save", "try"):
+        raise BadRequest("nothing that this page does")
     if act == "add":
         return _add(request, place, draft)
     if act == "remove":

@@ -1,6 +1,8 @@
 """The shapes of OpenAI's chat-completions protocol (C01): strict JSON in, answers and errors out."""
 
 import json
+import math
+import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final, NoReturn
@@ -20,6 +22,10 @@ from rest_framework.utils.mediatypes import media_type_matches
 from llm.client import Completion, Usage
 
 MAX_DEPTH: Final = 32
+MAX_DIGITS: Final = 308  # of a whole number: what has more may be larger than any float
+# JSON lets them stand; clients that split a stream by `str.splitlines` would cut an event in two there.
+_LINE_ENDS: Final = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"}
+_LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _TYPES: Final = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 
 
@@ -89,15 +95,24 @@ class OneFormat(BaseContentNegotiation):
         return renderer, str(renderer.media_type)
 
 
+def body_of(request: Request) -> Any:
+    """Return the parsed body. One without a stated length would be read as an empty one, so it is refused by 411."""
+    if "chunked" in request.headers.get("Transfer-Encoding", "").lower():
+        raise BadParameter(
+            "Send the body with a Content-Length, not in chunks of unknown number.", code="length_required", status=411
+        )
+    return request.data
+
+
 class StrictJSONParser(BaseParser):
-    """JSON without NaN, without lone surrogates in keys, and at most 32 deep; anything else is a 400 that says so."""
+    """JSON without NaN, numbers beyond a float's or lone surrogates in names, at most 32 deep; else a 400 says why."""
 
     media_type = "application/json"
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
         body = _read_bounded(stream)
         try:
-            value = json.loads(body, parse_constant=_refuse_constant)
+            value = json.loads(body, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_whole)
         except RecursionError:
             raise exceptions.ParseError("The JSON is nested too deeply.") from None
         except UnicodeDecodeError:
@@ -105,7 +120,7 @@ class StrictJSONParser(BaseParser):
         except ValueError as error:
             where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
             raise exceptions.ParseError(f"The body is not valid JSON{where}.") from None
-        _check_depth(value)
+        _check_inside(value)
         return value
 
 
@@ -126,9 +141,25 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-def _check_depth(value: Any) -> None:
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise exceptions.ParseError("The JSON has a number that is too large.")
+    return value
+
+
+def _whole(text: str) -> int:
+    if len(text) > MAX_DIGITS:
+        raise exceptions.ParseError("The JSON has a number that is too large.")
+    return int(text)
+
+
+def _check_inside(value: Any) -> None:
+    """Raise ParseError for what is nested too deeply, and for a name that could not be told in an answer."""
     level = [value]
     for _depth in range(MAX_DEPTH + 1):
+        if any(_LONE_SURROGATE.search(name) for outer in level if isinstance(outer, dict) for name in outer):
+            raise exceptions.ParseError("The JSON has half of a character (a lone surrogate) in the name of a field.")
         level = [
             inner
             for outer in level
@@ -188,7 +219,10 @@ class ChunkWriter:
         self._include_usage = include_usage
 
     def _event(self, body: Mapping[str, Any]) -> bytes:
-        return f"data: {json.dumps(body, ensure_ascii=False)}\n\n".encode()
+        text = json.dumps(body, ensure_ascii=False)
+        if not text.isascii():
+            text = text.translate(_LINE_ENDS)
+        return f"data: {text}\n\n".encode()
 
     def _chunk(self, delta: Mapping[str, str], finish_reason: str | None) -> bytes:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}

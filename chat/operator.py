@@ -48,6 +48,8 @@ def start(request: MemberRequest) -> HttpResponseBase:
     if agent is None:
         sentence = _("There is no such agent. Write it as ORGANIZATION/AGENT.")
         return _start_page(request, refused=("agent", sentence))
+    if member == request.user:
+        return _start_page(request, refused=("email", _("This is your own address. Chat on the agent's own page.")))
     if member is None or not agents_for(member).filter(pk=agent.pk).exists():
         return _start_page(request, refused=("email", _("No member with this address may use this agent.")))
     try:

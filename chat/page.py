@@ -24,7 +24,7 @@ SESSIONS: Final = 100  # in the list beside it; the page says when there are mor
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where people chat: the surface, who may be there, and the names of its addresses."""
+    """Where people chat: the surface, what it takes beside agent:read, and the names of its addresses."""
 
     name: str
     surface: Surface

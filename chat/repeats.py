@@ -16,6 +16,7 @@ from conversations.services import ABANDONED_AFTER, Reply, finish_turn
 from llm.client import Completion, Usage
 
 # A turn that failed or was broken off was not learned from, and whoever repeats the request still wants its answer.
+# What guardrails stopped has its answer: running it again would store the message and count the hit once more.
 OUTCOMES: Final = frozenset({Turn.Status.COMPLETED, Turn.Status.OUTPUT_RESTRICTED, Turn.Status.INPUT_BLOCKED})
 
 

@@ -1,5 +1,6 @@
 """Reads a chat-completions request into plain values, or says what is wrong with it (C01). No database."""
 
+import json
 import math
 import re
 import uuid
@@ -9,7 +10,7 @@ from typing import Any, Final
 
 from chat.openai_format import BadParameter
 from chat.services import Asked
-from screening.text import UnacceptableText, clean_text
+from screening.text import UnacceptableText, clean_text, one_line
 
 MAX_MESSAGES: Final = 2_000
 MAX_ID: Final = 200  # characters of a name that a connector uses, as the columns
@@ -107,7 +108,7 @@ def read_call(data: Any, session_header: str | None) -> ChatCall:
         asked=read_messages(data.get("messages")),
         stream=_boolean(data, "stream"),
         include_usage=_boolean(stream_options, "include_usage", where="stream_options."),
-        end_user_id=_text(data.get("user") or "", "user", limit=512),
+        end_user_id=_text("" if data.get("user") is None else data["user"], "user", limit=512),
         session_id=_session_id(data.get("metadata"), session_header),
         options=_options(data),
     )
@@ -141,11 +142,22 @@ def _options(data: Mapping[str, Any]) -> dict[str, Any]:
             fits, wanted = checks[name]
             if not fits(value):
                 raise BadParameter(f"'{name}' must be {wanted}.", param=name, code="invalid_type")
+            _check_sendable(name, value)
         elif name in NUMBERS:
             _check_number(name, value, *NUMBERS[name])
         else:
             _check_number(name, value, *WHOLE[name], whole=True)
     return options
+
+
+def _check_sendable(name: str, value: Any) -> None:
+    """Refuse what no request to a provider can carry: its failure would count as the provider's."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise BadParameter(
+            f"'{name}' contains half of a character (a lone surrogate). Send it whole.", param=name, code="surrogate"
+        ) from None
 
 
 def _check_number(name: str, value: Any, smallest: int, largest: int, *, whole: bool = False) -> None:
@@ -224,7 +236,8 @@ def _text(value: Any, name: str, *, limit: int) -> str:
 def _session_id(metadata: Any, header: str | None) -> uuid.UUID | None:
     if metadata is not None and not isinstance(metadata, dict):
         raise BadParameter("'metadata' must be an object.", param="metadata", code="invalid_type")
-    value = (metadata or {}).get("session_id", header)
+    value = (metadata or {}).get("session_id")
+    value = header if value is None else value
     if value is None:
         return None
     try:
@@ -254,7 +267,7 @@ def read_messages(value: Any) -> Asked:
         )
     if not spoken or spoken[-1][0] != "user":
         raise BadParameter("The last message must be the user's.", param="messages")
-    if not any(text.strip() for role, text in spoken[-1:]):
+    if not one_line(spoken[-1][1]):  # nor is what shows nothing a message
         raise BadParameter("The last message is empty.", param="messages", code="empty")
     start = max((at + 1 for at, (role, _text) in enumerate(spoken) if role == "assistant"), default=0)
     return Asked(tuple(system), tuple(spoken[:start]), tuple(spoken[start:]))

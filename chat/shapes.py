@@ -203,6 +203,7 @@ _OF_CHAT: Final = {
     400: "A parameter cannot be served as it is; `param` names it.",
     404: "The agent or the session does not exist, or this key may not see it.",
     409: "The session is busy, or the first request of this Idempotency-Key still runs.",
+    411: "The body has no Content-Length.",
     413: "The body is too large.",
     415: "The body is no application/json.",
     422: "The Idempotency-Key came with another body, or its conversation was deleted.",
@@ -239,7 +240,7 @@ TRIGGER: Final[Shape] = {
         (200, "application/json"): _ref("TriggerReply"),
         **{
             (code, "application/json"): OpenApiResponse(_ref("Error"), _OF_CHAT[code])
-            for code in (400, 404, 409, 413, 415, 422, 502, 504)
+            for code in (400, 404, 409, 411, 413, 415, 422, 502, 504)
         },
     },
 }

@@ -5,7 +5,7 @@ import uuid
 from datetime import datetime
 from typing import Final
 
-from conversations.models import Turn
+from conversations.access import replies_to_end
 
 STOP_CHECK_SECONDS: Final = 0.5
 
@@ -31,7 +31,10 @@ class Stops:
             self._asked.discard(turn_id)
 
     def asked(self, turn_id: uuid.UUID, *, now: datetime) -> bool:
-        """Whether a watched turn shall stop. The first one to ask after a while looks for all."""
+        """Whether a watched turn shall stop: it was asked to, or its session's owner has no access any more.
+
+        The first one to ask after a while looks for all.
+        """
         with self._lock:
             last = self._looked_at
             due = last is None or abs((now - last).total_seconds()) >= STOP_CHECK_SECONDS
@@ -39,8 +42,7 @@ class Stops:
                 self._looked_at = now
             awaited = list(self._awaited) if due else []
         if due:
-            wanted = Turn.objects.filter(pk__in=awaited, stop_requested_at__isnull=False)
-            found = set(wanted.values_list("pk", flat=True))
+            found = replies_to_end(awaited, now=now)
             with self._lock:
                 self._asked |= found & self._awaited
         return turn_id in self._asked

@@ -2,7 +2,6 @@
 
 import functools
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -21,15 +20,15 @@ from accounts.models import ApiKey, User
 from agents.access import agent_for
 from agents.models import Agent
 from chat import repeats, services, shapes
-from chat.api import model_error, refusal_of_key
-from chat.openai_format import BadParameter, error_body
+from chat.api import failed, refusal_of_key
+from chat.openai_format import BadParameter, body_of
 from chat.requests import MAX_EMAIL, MAX_ID, MAX_MESSAGE, NAME, read_idempotency_key
 from conversations.connectors import MappedToAnother, hear, open_thread
 from conversations.models import Turn
 from conversations.services import Said, SessionBusy, SessionGone
 from conversations.surfaces import OWN_DOORS, TRIGGERED, Surface
 from llm.client import Completion, ModelError
-from screening.text import UnacceptableText, clean_text
+from screening.text import UnacceptableText, clean_text, one_line
 
 FIELDS: Final = ("agent", "text", "thread", "external_user", "email", "public", "event_id")
 
@@ -67,7 +66,7 @@ class Triggers(APIView):
     def post(self, request: Request, surface: str) -> Response:
         principal = principal_of(request)
         found = _surface(surface)
-        data: Any = request.data
+        data: Any = body_of(request)
         call, event = read_trigger(data), read_event(request.headers.get("Idempotency-Key"), data)
         agent = _agent(principal, call)
         start = functools.partial(_start, principal.user, agent, found, call)
@@ -132,7 +131,7 @@ def _answer(started: services.Started, claimed: Claim | None = None) -> Response
     try:
         completion = services.complete(started, clock=timezone.now)
     except ModelError as error:
-        return _failed(error, headers)
+        return failed(error, headers)
     if claimed:
         settle(claimed, finish_reason=completion.finish_reason)
     if started.turn.status == Turn.Status.RUNNING:  # somebody else ended it meanwhile
@@ -159,13 +158,6 @@ def _body(turn: Turn, completion: Completion) -> dict[str, Any]:
             "total_tokens": completion.usage.total_tokens,
         },
     }
-
-
-def _failed(error: ModelError, headers: dict[str, str]) -> Response:
-    status, sentence = model_error(error)
-    if error.retry_after is not None:
-        headers["Retry-After"] = str(math.ceil(error.retry_after))
-    return Response(error_body(sentence, status=status, code=error.code), status=status, headers=headers)
 
 
 def _unknown_agent() -> BadParameter:
@@ -228,7 +220,7 @@ def read_event(header: str | None, data: Mapping[str, Any]) -> Event | None:
 
 def _filled(data: Mapping[str, Any], name: str, *, limit: int) -> str:
     text = _text(data, name, limit=limit)
-    if not text:
+    if not one_line(text):
         raise BadParameter(f"'{name}' is missing or empty.", param=name, code="missing_required_parameter")
     return text
 

@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.requests import MemberRequest, posted_text, text_problem
-from agents.access import agent_for
+from agents.access import AgentAccess, agent_for
 from agents.models import Agent
 from agents.services import set_tools_enabled
 from chat import live, services
@@ -39,7 +39,7 @@ MAX_MESSAGE: Final = 32_000  # characters; far more than anybody types, and a mo
 @require_safe
 def new_chat(request: MemberRequest, organization: str, agent: str, place: Place = CHAT) -> HttpResponse:
     """Show an empty conversation; its session is opened with the first message."""
-    access = agent_for(request.user, organization, agent, place.permission)
+    access = _access(request, organization, agent, place)
     return _page(request, access.agent, None, place)
 
 
@@ -49,7 +49,7 @@ def session_page(
     request: MemberRequest, organization: str, agent: str, session: uuid.UUID, place: Place = CHAT
 ) -> HttpResponse:
     """Show a session that the member may read; one of her own in Studio is shown there, where she may be there."""
-    access = agent_for(request.user, organization, agent, place.permission)
+    access = _access(request, organization, agent, place)
     found = _session(request, access.agent, session, place)
     if place is CHAT and may_write(request.user, found, STUDIO) and access.may(STUDIO.permission):
         return HttpResponseRedirect(_url(STUDIO.session, found))
@@ -62,7 +62,7 @@ def turn_piece(
     request: MemberRequest, organization: str, agent: str, session: uuid.UUID, *, turn: uuid.UUID, place: Place = CHAT
 ) -> HttpResponse:
     """Answer one turn as a piece of the page; while it runs, the piece asks for itself again, ever more slowly."""
-    access = agent_for(request.user, organization, agent, place.permission)
+    access = _access(request, organization, agent, place)
     found = _session(request, access.agent, session, place)
     transcript = read_transcript(request.user, found, now=timezone.now(), place=place, only=turn)
     if not transcript.turns:
@@ -83,7 +83,7 @@ def send(
     request: MemberRequest, organization: str, agent: str, session: uuid.UUID | None = None, place: Place = CHAT
 ) -> HttpResponseBase:
     """Run one turn: streamed for the page's script, else whole and followed by a redirect."""
-    access = agent_for(request.user, organization, agent, place.permission)
+    access = _access(request, organization, agent, place)
     found = _writable(request, access.agent, session, place) if session else None
     try:
         text = clean_text(posted_text(request, "message"), max_length=MAX_MESSAGE)
@@ -117,7 +117,7 @@ def stop(
     request: MemberRequest, organization: str, agent: str, session: uuid.UUID, place: Place = CHAT
 ) -> HttpResponse:
     """Ask a running turn of one's own session to stop, wherever it takes place; one that has ended stays as it is."""
-    access = agent_for(request.user, organization, agent, place.permission)
+    access = _access(request, organization, agent, place)
     found = _session(request, access.agent, session, place)
     if found.created_by_id != request.user.pk:
         raise PermissionDenied
@@ -134,7 +134,16 @@ def set_tools(request: MemberRequest, organization: str, agent: str) -> HttpResp
     if wanted not in ("yes", "no"):
         raise BadRequest("enabled is neither yes nor no")
     set_tools_enabled(agent=access.agent, enabled=wanted == "yes", actor=request.user)
-    return _see(reverse(STUDIO.new, args=[organization, agent]))
+    back = "agent-settings" if request.POST.get("back") == "settings" else STUDIO.new
+    return _see(reverse(back, args=[organization, agent]))
+
+
+def _access(request: MemberRequest, organization: str, agent: str, place: Place) -> AgentAccess:
+    """Return an agent for who may chat with it and be in this place: Studio is a chat, too (I03)."""
+    access = agent_for(request.user, organization, agent, "agent:read")
+    if not access.may(place.permission):
+        raise PermissionDenied
+    return access
 
 
 def _session(request: MemberRequest, agent: Agent, session_id: uuid.UUID, place: Place) -> Session:

@@ -1,15 +1,17 @@
 """Who may read a session: its creator and its participants, as long as they are members who may use the agent."""
 
 import uuid
+from collections.abc import Collection
+from datetime import datetime
 
 from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, Q
 from django.http import Http404
 
-from accounts.models import User
+from accounts.models import ApiKey, Membership, User
 from agents.access import agent_for, agents_for
 from agents.models import Agent
-from conversations.models import Outsider, Participant, Session, SessionQuerySet
+from conversations.models import Outsider, Participant, Session, SessionQuerySet, Turn
 
 
 def sessions_for(user: User, agent: Agent) -> SessionQuerySet:
@@ -44,6 +46,24 @@ def session_for(user: User, session_id: uuid.UUID) -> Session:
     if access.agent.pk != session.agent_id:  # deleted, and its name was given to another agent
         raise Http404
     return session
+
+
+def replies_to_end(turn_ids: Collection[uuid.UUID], *, now: datetime) -> set[uuid.UUID]:
+    """Return which turns shall end: somebody asked for it, or whoever's session it is has lost access meanwhile (I02).
+
+    She did when her membership or account, or the API key that asks, has ended. One query for all of them.
+    """
+    member = Membership.objects.filter(
+        user=OuterRef("session__created_by"),
+        organization=OuterRef("organization"),
+        user__deleted_at__isnull=True,
+        user__is_active=True,
+        organization__deleted_at__isnull=True,
+    )
+    key = ApiKey.objects.usable(now).filter(pk=OuterRef("session__api_key_id"))
+    without_access = ~Exists(member) | (Q(session__api_key_id__isnull=False) & ~Exists(key))
+    found = Turn.objects.filter(Q(stop_requested_at__isnull=False) | without_access, pk__in=turn_ids)
+    return set(found.values_list("pk", flat=True))
 
 
 def read_by_others(session: Session) -> bool:

@@ -56,6 +56,14 @@ def without_links(_logger: Any, _method: str, event: Event) -> Event:
     return event
 
 
+def without_query(_logger: Any, _method: str, event: Event) -> Event:
+    """Cut off the queries of requests: what somebody searched for is what she wrote."""
+    request = event.get("request")
+    if isinstance(request, str) and "?" in request:
+        event["request"] = request.partition("?")[0]
+    return event
+
+
 SHARED: list[Processor] = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_logger_name,
@@ -77,6 +85,7 @@ def logging_config(level: str) -> dict[str, Any]:
                     describe_exception,
                     first_line_only,
                     without_links,
+                    without_query,
                     structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                     structlog.processors.JSONRenderer(sort_keys=False, default=lambda value: type(value).__name__),
                 ],

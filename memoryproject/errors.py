@@ -47,7 +47,10 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
         request,
         403,
         _("This form is out of date"),
-        _("For your safety the form was not accepted. Go back, reload the page and send it again; cookies must be on."),
+        _(
+            "For your safety the form was not accepted, and nothing was changed. Go back, copy what you typed, reload "
+            "the page and send it again; cookies must be on."
+        ),
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import psycopg
 import structlog
+from django.conf import global_settings
 from psycopg.conninfo import conninfo_to_dict
 
 from jobs.logging import logging_config
@@ -161,6 +162,7 @@ AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 1  # hours
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False  # tries during the pause neither prolong it nor are kept
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # others on the same network are not paused
+AXES_CLIENT_IP_CALLABLE = "accounts.rates.address_of"  # behind a proxy not the proxy's, which everybody shares
 AXES_USERNAME_FORM_FIELD = "username"
 AXES_USERNAME_CALLABLE = "accounts.sign_in.attempted_address"
 AXES_HANDLER = "accounts.sign_in.FailedSignIns"
@@ -235,6 +237,9 @@ STORAGES = {
 }
 
 LANGUAGE_CODE = "en"
+# Those that the pages speak, whatever else Django does: German errors and dates in an English page serve nobody, least
+# of all a screen reader that is told the page is German.
+LANGUAGES = [(code, name) for code, name in global_settings.LANGUAGES if code.partition("-")[0] == "en"]
 USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"

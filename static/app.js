@@ -30,9 +30,17 @@
     event.detail.shouldSwap = ours;
     event.detail.isError = !ours;
     if (!ours && !event.detail.requestConfig?.elt?.closest("[data-quiet]")) {
-      tell(new URL(xhr.responseURL, location.href).pathname.startsWith("/login/") ? box.dataset.signedOut : box.dataset.failed);
+      tell(box.dataset[reason(xhr)]);
     }
   });
+
+  // Why the answer was a whole page. After another sign-in the forms of this one are refused, too, with a 403.
+  function reason(xhr) {
+    if (new URL(xhr.responseURL, location.href).pathname.startsWith("/login/")) {
+      return "signedOut";
+    }
+    return xhr.status === 403 || xhr.status === 404 ? "outOfDate" : "failed";
+  }
 
   document.addEventListener("htmx:sendError", (event) => {
     if (!quiet(event)) {

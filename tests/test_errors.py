@@ -57,16 +57,34 @@ def test_an_unreachable_database_is_a_503_that_says_so_and_never_a_hang() -> Non
     assert json.loads(answers["/v1/models"][1])["error"]["type"] == "server_error"
 
 
-@pytest.mark.django_db
-def test_a_crash_is_a_500_without_its_text_in_the_answer_or_the_log(
-    client_for: Any, owner: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def log(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """What the product's own handler writes."""
     product_handler = next(h for h in logging.getLogger().handlers if isinstance(h.formatter, ProcessorFormatter))
     written = io.StringIO()
     handler = logging.StreamHandler(written)
     handler.setFormatter(product_handler.formatter)
     monkeypatch.setattr(logging.getLogger(), "handlers", [handler])
+    return written
 
+
+@pytest.mark.django_db
+def test_what_is_searched_for_is_not_logged(
+    client_for: Any, owner: User, log: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, address = client_for(owner, raise_request_exception=False), "/agents/acme/guide/sessions/"
+    assert client.get(address, {"q": "plantedword"}).status_code == 200
+    assert client.get("/agents/acme/none/sessions/", {"q": "plantedword"}).status_code == 404
+    monkeypatch.setattr("conversations.views.sessions_for", None)  # a crash
+    assert client.get(address, {"q": "plantedword"}).status_code == 500
+    assert f'"request": "GET {address}"' in log.getvalue()
+    assert "plantedword" not in log.getvalue()
+
+
+@pytest.mark.django_db
+def test_a_crash_is_a_500_without_its_text_in_the_answer_or_the_log(
+    client_for: Any, owner: User, log: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def crash(*_arguments: object, **_more: object) -> None:
         raise ValueError("the secret text of a member")
 
@@ -75,7 +93,7 @@ def test_a_crash_is_a_500_without_its_text_in_the_answer_or_the_log(
     assert answer.status_code == 500
     assert "Something went wrong" in answer.content.decode()
     assert "secret text" not in answer.content.decode()
-    logged = written.getvalue()
+    logged = log.getvalue()
     assert "builtins.ValueError" in logged
     assert "secret text" not in logged
 
@@ -108,7 +126,7 @@ def test_i06_a_form_without_its_csrf_token_is_403_and_says_what_to_do(
 ) -> None:
     answer = client_for(owner, enforce_csrf_checks=True).post(path)
     assert answer.status_code == 403
-    assert "reload the page" in answer.content.decode()
+    assert "copy what you typed, reload the page" in answer.content.decode()
 
 
 @pytest.mark.django_db

@@ -133,7 +133,7 @@ def staff(codename: str) -> User:
     ("role", "permissions", "expected"),
     [
         ("member", ("agent:read", "agent:manage"), OF_A_MANAGER),
-        ("member", ("agent:manage",), OF_A_MEMBER | {"agent-settings", "studio", "extraction"}),
+        ("member", ("agent:manage",), OF_A_MEMBER | {"agent-settings", "extraction"}),
         ("member", (), OF_A_MEMBER),
         ("admin", (), OF_AN_ADMINISTRATOR),
         ("owner", (), OF_AN_OWNER),

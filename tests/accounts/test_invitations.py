@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.core import mail
 from django.db import IntegrityError, transaction
+from django.urls import reverse
 from django.utils import timezone
 
 from accounts import invitations
@@ -20,7 +21,7 @@ from accounts.invitations import (
     TooManyMails,
 )
 from accounts.mail import wait_for_mail
-from accounts.members import NotAllowed
+from accounts.members import NotAllowed, change_role, dismiss, transfer_ownership
 from accounts.models import Invitation, Membership, Organization, User
 from audit.models import AuditEvent
 from jobs.logging import without_links
@@ -138,6 +139,49 @@ def test_a_link_ends_after_a_week_when_revoked_when_replaced_and_with_its_organi
     with pytest.raises(NotOpen):
         invitations.revoke(organization=organization, invitation_id=row.pk, actor=olga)
     assert not User.objects.with_email(EVA).exists()
+
+
+def removed(organization: Organization, ada: User, olga: User) -> None:
+    dismiss(organization=organization, user_id=ada.pk, actor=olga)
+
+
+def demoted(organization: Organization, ada: User, olga: User) -> None:
+    change_role(organization=organization, user_id=ada.pk, role="member", actor=olga)
+
+
+def disabled(organization: Organization, ada: User, olga: User) -> None:
+    User.objects.get_queryset().filter(pk=ada.pk).update(is_active=False)
+
+
+@pytest.mark.parametrize("end", [removed, demoted, disabled])
+def test_i02_whoever_may_not_invite_any_more_has_left_no_way_in(
+    organization: Organization, olga: User, ada: User, client_for: Any, end: Any
+) -> None:
+    token = invite(organization, ada, role="admin")
+    end(organization, ada, olga)
+    with pytest.raises(NotOpen):
+        sign_up(token)
+    assert not User.objects.with_email(EVA).exists()
+    page = client_for(olga).get(reverse("organization-invitations", args=["acme"])).content.decode()
+    assert "whoever sent it may not invite any more" in page
+    invitations.resend(
+        organization=organization,
+        invitation_id=Invitation.objects.get().pk,
+        actor=olga,
+        link=lambda token: f"https://memory.example/invitations/{token}/",
+        now=timezone.now(),
+    )
+    assert sign_up(token_in(mail.outbox[-1])).email == EVA  # now it is Olga's invitation
+
+
+def test_an_owner_who_hands_on_takes_back_the_places_of_owners_that_she_offered(
+    organization: Organization, olga: User, ada: User
+) -> None:
+    owners, members = invite(organization, olga, role="owner"), invite(organization, olga, "mia@new.example")
+    transfer_ownership(organization=organization, user_id=ada.pk, actor=olga)
+    with pytest.raises(NotOpen):
+        sign_up(owners)
+    assert sign_up(members).email == "mia@new.example"
 
 
 def test_a_link_that_was_tampered_with_opens_nothing(organization: Organization, olga: User) -> None:

@@ -157,3 +157,12 @@ def test_a_page_that_is_too_large_a_request_is_refused_in_words(owner: User, cli
     address = reverse("chat-send-first", args=["acme", "guide"])
     response = client_for(owner).post(address, b"message=" + b"x" * 5_000_000, "application/x-www-form-urlencoded")
     assert response.status_code == 400
+
+
+@pytest.mark.parametrize(("wanted", "spoken"), [("de", "en"), ("ar,he;q=0.8", "en"), ("en-GB,de;q=0.9", "en-gb")])
+def test_a_page_is_in_the_language_that_it_says(client: Client, wanted: str, spoken: str) -> None:
+    answer = client.post("/password/forgotten/", {"email": "nonsense"}, headers={"Accept-Language": wanted})
+    page = answer.content.decode()
+    assert f'<html lang="{spoken}">' in page
+    assert "Enter a valid email address." in page
+    assert answer["Content-Language"] == spoken

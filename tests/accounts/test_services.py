@@ -3,6 +3,7 @@
 import hashlib
 from datetime import timedelta
 from threading import Event
+from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -71,9 +72,10 @@ def test_i02_an_owner_of_another_organization_does_not_count(organization: Organ
         remove_member(organization=organization, user=olga)
 
 
-def test_i02_a_deleted_owner_does_not_count(organization: Organization) -> None:
+@pytest.mark.parametrize("gone", [{"deleted_at": timezone.now()}, {"is_active": False}])
+def test_i02_an_owner_who_cannot_sign_in_does_not_count(organization: Organization, gone: dict[str, Any]) -> None:
     olga, otto = owner_of(organization), owner_of(organization, "otto@acme.example")
-    User.objects.filter(pk=otto.pk).update(deleted_at=timezone.now())
+    User.objects.filter(pk=otto.pk).update(**gone)
     with pytest.raises(LastOwner):
         remove_member(organization=organization, user=olga)
 

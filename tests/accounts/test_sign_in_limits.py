@@ -2,6 +2,7 @@
 
 import logging
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from axes.models import AccessAttempt
@@ -58,6 +59,25 @@ def test_another_address_and_another_network_still_sign_in(owner: User, colleagu
     assert sign_in(colleague.email).status_code == 302
     assert sign_in(owner.email, ip="192.0.2.8").status_code == 302
     assert sign_in(owner.email).status_code == 429
+
+
+def from_behind_a_proxy(email: str, password: str, address: str) -> int:
+    """Sign in from an address through the proxy; a client's own header comes first in what it passes on."""
+    client = Client(REMOTE_ADDR="10.0.0.1", headers={"X-Forwarded-For": f"192.0.2.99, {address}"})
+    return client.post(reverse("login"), {"username": email, "password": password}).status_code
+
+
+def test_behind_a_proxy_one_network_cannot_pause_the_sign_in_of_all_others(owner: User, settings: Any) -> None:
+    settings.BEHIND_PROXY = True
+    tries = [from_behind_a_proxy(owner.email, "wrong password", "198.51.100.1") for _ in range(LIMIT)]
+    assert tries[-1] == from_behind_a_proxy(owner.email, PASSWORD, "198.51.100.1") == 429
+    assert from_behind_a_proxy(owner.email, PASSWORD, "192.0.2.7") == 302
+
+
+def test_all_addresses_of_one_ipv6_line_count_together(owner: User) -> None:
+    answers = [sign_in(owner.email, "wrong password", ip=f"2001:db8::{host:x}") for host in range(LIMIT)]
+    assert answers[-1].status_code == 429
+    assert sign_in(owner.email, ip="2001:db8:0:1::1").status_code == 302
 
 
 def test_spellings_of_one_address_count_together_and_at_both_doors(owner: User) -> None:

@@ -222,7 +222,7 @@ def test_who_manages_an_agent_without_using_it_still_gets_to_its_pages_by_clicks
     assert "/agents/acme/guide/settings/" in listed
     assert "/agents/acme/guide/chat/" not in listed
     tabs = text(client.get("/agents/acme/guide/settings/"))
-    for name in ("studio", "extraction", "settings"):
+    for name in ("extraction", "settings"):
         assert f'href="/agents/acme/guide/{name}/"' in tabs
-    for name in ("chat", "sessions", "memory"):
+    for name in ("chat", "sessions", "memory", "studio"):
         assert f'href="/agents/acme/guide/{name}/"' not in tabs

@@ -1,5 +1,6 @@
 """C05: the operators' pages: who may see them, what they say of a provider, and that no key is ever in them."""
 
+import uuid
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -145,6 +146,37 @@ def test_what_cannot_be_used_is_said_and_what_was_typed_is_kept_except_the_key(
     provider.refresh_from_db()
     assert provider.name == "Models"
     assert Secret.objects.count() == 1
+
+
+def test_who_saves_later_is_told_and_replaces_nothing_unseen(operator: Client, provider: Provider) -> None:
+    def seen(response: Any) -> str:
+        return said(response).split('name="seen" value="')[1].split('"')[0]
+
+    page = address(provider)
+    first = seen(operator.get(page))
+    assert operator.post(page, typed(provider, timeout_seconds="30", seen=first)).status_code == 303
+    refused = operator.post(page, typed(provider, name="Mine", timeout_seconds="x", seen=first))
+    assert (refused.status_code, seen(refused)) == (400, first)  # a mistake does not make it up to date
+    refused = operator.post(page, typed(provider, name="Mine", seen=first))
+    assert refused.status_code == 409
+    assert "Somebody changed this provider while you did" in said(refused)
+    assert 'value="Mine"' in said(refused)
+    provider.refresh_from_db()
+    assert (provider.name, provider.timeout_seconds) == ("Models", 30)
+    assert operator.post(page, typed(provider, name="Mine", seen=seen(refused))).status_code == 303
+    provider.refresh_from_db()
+    assert (provider.name, provider.timeout_seconds) == ("Mine", 5)
+
+
+@pytest.mark.parametrize("page", ["provider", "provider-delete"])
+def test_what_was_deleted_at_the_same_moment_is_not_found(
+    operator: Client, provider: Provider, monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    def deleted_since(*_arguments: object, **_more: object) -> Provider:
+        return Provider(pk=uuid.uuid4(), kind="openai", base_url=provider.base_url)
+
+    monkeypatch.setattr("agents.provider_pages.get_object_or_404", deleted_since)
+    assert operator.post(address(provider, page), typed(provider)).status_code == 404
 
 
 def test_a_key_that_cannot_be_encrypted_now_changes_nothing(

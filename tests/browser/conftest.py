@@ -1,6 +1,7 @@
 """The product in headless Chromium: one browser and one server for the folder, and the cast of every other test."""
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,7 @@ QUIET = (
 )
 
 
+STATUS = re.compile("Failed to load resource|Response Status Error Code 4")
 PATIENCE = 20_000  # milliseconds; a machine that is busy with other things is no failure
 
 
@@ -92,12 +94,12 @@ def visit(browser: Browser, cast: Cast) -> Iterator[Visit]:
     def watch(page: Page) -> None:
         page.on("request", lambda request: None if request.url.startswith(cast.base) else outside.append(request.url))
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        # A status of ours, such as 409, is a message of the browser too; anything else is a fault.
+        # A status of ours, such as 409, is a message of the browser and of htmx too; anything else is a fault.
         page.on(
             "console",
             lambda message: (
                 complaints.append(message.text)
-                if message.type in ("error", "warning") and "Failed to load resource" not in message.text
+                if message.type in ("error", "warning") and not STATUS.match(message.text)
                 else None
             ),
         )

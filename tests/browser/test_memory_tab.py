@@ -113,6 +113,24 @@ def test_f10_a_stale_edit_of_a_deleted_fact_keeps_what_was_typed(visit: Visit, c
     expect(page.get_by_role("button", name="Save this instead")).to_have_count(0)
 
 
+def test_i06_after_another_sign_in_the_page_says_that_it_is_out_of_date_and_keeps_what_was_typed(
+    visit: Visit, cast: Cast, porto: Fact
+) -> None:
+    page = visit()
+    page.get_by_role("link", name="Edit home.city").click()
+    page.get_by_label("Text of the fact").fill("Lives in Faro.")
+    page.context.add_cookies([{"name": "csrftoken", "value": "n" * 32, "url": cast.base}])
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#app-problem")).to_contain_text("This page is out of date, and nothing was changed")
+    expect(page.get_by_label("Text of the fact")).to_have_value("Lives in Faro.")
+    page.goto(cast.url("chat"))
+    page.context.add_cookies([{"name": "csrftoken", "value": "m" * 32, "url": cast.base}])
+    page.get_by_label("Message to").fill("Hello")
+    page.keyboard.press("Enter")
+    expect(page.locator("#composer-problem")).to_contain_text("Reload the page and send it again")
+    expect(page.get_by_label("Message to")).to_have_value("Hello")
+
+
 def test_e05_both_sides_of_a_conflict_stand_side_by_side_or_stacked(visit: Visit, cast: Cast, porto: Fact) -> None:
     factories.make_fact(cast.scope, body="Lives in Lisbon.", status="conflict")
     page = visit()

@@ -116,6 +116,17 @@ def test_what_is_wrong_is_said_and_what_was_typed_is_kept(client: Client, rule: 
     assert not GuardrailPolicy.objects.exists()
 
 
+@pytest.mark.parametrize(
+    "fields", [form({"value": "owl", "kind": "evil"}), form({"value": "owl", "stage": "both"}), form(do="burn")]
+)
+def test_what_no_form_has_is_refused_and_no_rule_is_lost_by_it(
+    client: Client, organization: Organization, fields: dict[str, Any]
+) -> None:
+    client.post(URL, form({"value": "owl"}))
+    assert client.post(URL, fields | {"version": "1"}).status_code == 400
+    assert len(policy_for(organization.pk).output_rules) == 1
+
+
 def test_the_texts_for_members_are_needed(client: Client) -> None:
     answer = client.post(URL, form(refusal=" ", restriction="x" * 1001))
     assert answer.status_code == 400

@@ -16,6 +16,9 @@ from accounts.models import IdempotentRequest, Organization, User
 from agents.models import Agent
 from agents.permissions import revoke
 from chat import services
+from chat.guardrails import Policy, Rule
+from chat.models import GuardrailCount
+from chat.policies import save_policy
 from consent.scope import Scope
 from conversations.models import Message, Session, Turn
 from conversations.services import ABANDONED_AFTER
@@ -39,6 +42,21 @@ def repeat(talker: Agent, key: str) -> Any:
         )
 
     return post
+
+
+@pytest.mark.django_db
+def test_c06_a_blocked_message_that_is_repeated_is_stored_and_counted_once(
+    repeat: Any, organization: Organization, owner: User, model_server: Script
+) -> None:
+    policy = Policy((Rule(str(uuid.uuid4()), "phrases", "rome"),), (), "Not about that.", "Withheld.")
+    save_policy(organization=organization, policy=policy, enabled=True, read_version=0, actor=owner, now=timezone.now())
+    first, second = repeat(), repeat()
+    assert second.json() == first.json()
+    assert second.json()["choices"][0]["finish_reason"] == "content_filter"
+    assert second["X-Memory"] == first["X-Memory"] == "input_blocked"
+    assert second["Idempotent-Replayed"] == "true"
+    assert (Turn.objects.count(), GuardrailCount.objects.get().hits) == (1, 1)
+    assert not model_server.chats()
 
 
 @pytest.mark.django_db

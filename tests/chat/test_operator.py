@@ -128,6 +128,7 @@ def test_c03_the_model_never_tells_an_operator_what_the_member_said(
         ({"agent": "a\x00/b"}, "There is no such agent"),
         ({"email": "nobody@acme.example"}, "No member with this address"),
         ({"email": "sam@other.example"}, "No member with this address"),
+        ({"email": "OLGA@ops.example"}, "This is your own address"),
         ({"message": "  "}, "The text is empty"),
         ({"message": "x" * 32_001}, "at most 32000"),
     ],

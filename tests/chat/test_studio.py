@@ -87,6 +87,25 @@ def test_c03_who_no_longer_manages_reads_her_studio_sessions_in_the_chat(
     assert 'id="composer"' not in page
 
 
+def test_i03_who_manages_but_may_not_chat_is_kept_out_of_studio_and_sets_tools_elsewhere(
+    client_for: ClientFor, organization: Organization, agent: Agent
+) -> None:
+    only = factories.make_member(organization, agent, "kim@acme.example", permissions=("agent:manage",))
+    client, settings = client_for(only), reverse("agent-settings", args=["acme", "guide"])
+    assert client.get(url()).status_code == 403
+    for accept in ("text/html", "text/event-stream"):
+        answer = client.post(url("studio-send-first"), {"message": "Hello"}, headers={"Accept": accept})
+        assert answer.status_code == 403
+    assert not Session.objects.exists()
+    page = text(client.get(settings))
+    assert f'"{url()}"' not in page
+    assert url("studio-tools") in page
+    answer = client.post(url("studio-tools"), {"enabled": "no", "back": "settings"})
+    assert (answer.status_code, answer["Location"]) == (303, settings)
+    agent.refresh_from_db()
+    assert not agent.tools_enabled
+
+
 def test_members_without_manage_are_kept_out_and_see_no_tab(client_for: ClientFor, owner: User) -> None:
     theirs = client_for(owner)
     assert theirs.get(url()).status_code == 403

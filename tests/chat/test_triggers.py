@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from accounts.models import Organization, User
 from accounts.services import create_api_key, remove_member
-from agents.models import Agent
+from agents.models import Agent, Provider
 from chat import services, stops
 from chat.guardrails import Policy, Rule
 from chat.policies import save_policy
@@ -223,7 +223,9 @@ def test_a_busy_thread_says_so(trigger: Trigger, owner: User) -> None:
     trigger()
     session, now = Session.objects.get(), timezone.now()
     begin_turn(session=session, speaker=owner, said=[Said("user", "Wait", now)], now=now)
-    assert refusal(trigger()) == (409, "session_busy")
+    answer = trigger()
+    assert refusal(answer) == (409, "session_busy")
+    assert answer["Retry-After"] == "1"
 
 
 def test_a_failing_model_is_an_error_with_its_status(trigger: Trigger, talker: Agent, model_server: Script) -> None:
@@ -347,6 +349,20 @@ def test_c03_the_owner_of_a_connector_stops_a_reply_that_is_read_whole(
     assert code == 303
     assert (answer.json()["status"], answer.json()["reply"]) == ("stopped", "")
     assert Turn.objects.get().error_code == "asked"
+
+
+def test_a_provider_in_trouble_tells_when_to_come_back(trigger: Trigger, talker: Agent, model_server: Script) -> None:
+    model_server.answers = [{"status": 429, "headers": {"Retry-After": "30"}}]
+    answer = trigger(agent="acme/talker")
+    assert (answer.status_code, answer["Retry-After"]) == (429, "30")
+    Provider.objects.filter(pk=talker.provider_id).update(base_url="not a URL")
+    answer = trigger(agent="acme/talker")
+    assert (answer.status_code, answer["Retry-After"]) == (503, "5")
+
+
+@pytest.mark.parametrize("field", ["text", "external_user"])
+def test_what_shows_nothing_is_as_good_as_missing(trigger: Trigger, field: str) -> None:
+    assert refusal(trigger(**{field: "\u200b"})) == (400, "missing_required_parameter")
 
 
 def test_anonymous_callers_and_wrong_methods_are_refused(trigger: Trigger, connector_key: str) -> None:
