@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -15,19 +16,27 @@ from django.db import connection
 from django.utils import timezone
 from psycopg import sql
 
-from accounts.models import Organization
-from agents.models import Provider
+from accounts.models import Organization, User
+from agents.models import Agent, Provider
 from agents.operating import KEY_VARIABLE, Key, Wanted, add_provider, change_provider
+from consent.gate import open_for_member
 from consent.scope import Scope
+from consent.services import withdraw_consent
+from conversations.models import Message, Session
+from conversations.sharing import delete_session
 from encryption.deployment import open_secret
 from encryption.erasure import destroy_organization_keys
 from encryption.models import OrganizationKey, Secret
 from encryption.services import forget_keys
+from facts.erasure import Subject
+from facts.models import Fact
 from facts.rotation import retire_old, rotate
-from facts.services import list_facts
+from facts.services import delete_fact, list_facts
 from lifecycle import local
+from lifecycle.doctor import findings
 from lifecycle.postgres_binaries import programs
-from tests.factories import grant, make_agent, make_fact, make_member, make_organization
+from lifecycle.services import delete_agent, delete_memory, delete_organization, delete_user
+from tests.factories import grant, make_agent, make_fact, make_member, make_organization, make_session, make_turn
 from tests.facts.test_races import address, outside, scratch
 
 __all__ = ["scratch"]  # a fixture
@@ -136,7 +145,11 @@ def test_a_restore_from_two_dumps_and_a_replay_leave_the_erased_unreadable(
     for scope in (erased, kept):
         make_fact(scope)
     provider = store_provider_key("stored")
-    wrapped = [bytes(row.wrapped) for row in (*OrganizationKey.objects.all(), *Secret.objects.all())]
+    wrapped = [
+        bytes(key)
+        for rows in (OrganizationKey.objects, Secret.objects)
+        for key in rows.values_list("wrapped", flat=True)
+    ]
     recipe("pg_dump", tmp_path, scratch)
     destroy_organization_keys(organization_id=erased.organization_id, now=timezone.now())
 
@@ -209,3 +222,48 @@ def test_a_dump_of_before_a_retired_data_key_needs_the_keys_of_then(
     restore = programs(lambda _: None) / "bin" / "pg_restore"
     subprocess.run([restore, "--data-only", f"--dbname={address(restored)}", tmp_path / "before.dump"], check=True)
     assert read(kept) == ["Lives in Porto."]
+
+
+def told_by_database(scopes: dict[str, Scope]) -> dict[str, object]:
+    """Return what members would read and who is remembered, and what is left of everything else that was deleted."""
+    told: dict[str, object] = {name: (read(scope), str(open_for_member(scope))) for name, scope in scopes.items()}
+    told["kept"] = read(scopes["kept"])
+    told["keys"] = Counter(OrganizationKey.objects.values_list("state", flat=True))
+    told["facts"] = Counter(Fact.objects.values_list("status", flat=True))
+    told["messages"] = Message.objects.count()
+    for model in (User, Agent, Organization, Session):
+        told[model.__name__] = set(model._default_manager.filter(deleted_at=None).values_list("pk", flat=True))
+    return told
+
+
+@pytest.mark.processes
+def test_nothing_that_was_erased_between_dump_and_restore_comes_back(
+    scratch: str, restored: str, tmp_path: Path, settings: Any
+) -> None:
+    settings.ERASURE_LEDGER = tmp_path / "erasures.jsonl"
+    names = ("person", "agent", "organization", "memory", "consent", "fact", "kept")
+    scopes = {name: member_of(name) for name in names}
+    facts = {name: make_fact(scope) for name, scope in scopes.items()}
+    users = {name: User.objects.get(pk=scope.user_id) for name, scope in scopes.items()}
+    agents = {name: Agent.objects.get(pk=scope.agent_id) for name, scope in scopes.items()}
+    session = make_session(agents["kept"], users["kept"])
+    make_turn(session, "I live in Porto.")
+    recipe("pg_dump", tmp_path, scratch)
+
+    now = timezone.now()
+    delete_user(user=users["person"], actor=None, now=now)
+    delete_agent(agent=agents["agent"], actor=None, now=now)
+    gone = Organization.objects.get(pk=scopes["organization"].organization_id)
+    delete_organization(organization=gone, actor=None, now=now)
+    delete_memory(subject=Subject("user", users["memory"].pk), actor=None, now=now)
+    withdraw_consent(scope=scopes["consent"], actor=users["consent"], now=now, surface="web")
+    delete_fact(scope=scopes["fact"], fact_id=facts["fact"].pk, actor=users["fact"], now=now)
+    delete_session(session=session, actor=users["kept"], now=now)
+    told = told_by_database(scopes)
+
+    recipe("pg_restore", tmp_path, restored)
+    turn_to(restored)
+    assert {name: read(scope) for name, scope in scopes.items()} == {name: ["Lives in Porto."] for name in names}
+    call_command("memory_replay_erasures")
+    assert told_by_database(scopes) == told
+    assert [problem for _name, problems in findings() for problem in problems] == []
