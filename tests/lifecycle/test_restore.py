@@ -125,6 +125,23 @@ def test_the_recipe_names_the_tables_of_the_keys_and_no_other_table_holds_them()
         assert {name for (name,) in cursor.fetchall()} == set(KEY_TABLES)
 
 
+@pytest.mark.django_db
+def test_between_data_and_constraints_every_foreign_key_between_the_two_dumps_is_seen_to() -> None:
+    statements = (ROOT / "lifecycle" / "restore.sql").read_text()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT conrelid::regclass::text, attname, confrelid::regclass::text FROM pg_constraint "
+            "JOIN pg_attribute ON attrelid = conrelid AND attnum = ANY(conkey) WHERE contype = 'f' "
+            "AND (conrelid::regclass::text = ANY(%s)) <> (confrelid::regclass::text = ANY(%s))",
+            [list(KEY_TABLES), list(KEY_TABLES)],
+        )
+        keys = cursor.fetchall()
+    assert len(keys) == 2
+    for table, column, other in keys:
+        assert re.search(rf"(DELETE FROM|UPDATE) {table}\n", statements)
+        assert f"FROM {other} WHERE {other}.id = {column}" in statements
+
+
 def test_the_recipe_finds_the_programs_and_the_address_of_the_embedded_database(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
