@@ -72,12 +72,20 @@ def _leaf(event: AuditEvent) -> bytes:
     return event.pk.to_bytes(8) + hashlib.sha256(row_bytes(event)).digest()[:8]
 
 
-def _value(before: bytes, organization_id: uuid.UUID | None, number: int, events: list[AuditEvent]) -> bytes:
+def _value(before: bytes, link: AuditSeal, rows: list[bytes]) -> bytes:
     """Return the link's value: SHA-256 over the one before, the link's head, and each row with its length."""
-    head = f"{organization_id or '-'} {number} {len(events)}".encode()
-    digest = hashlib.sha256(before + len(head).to_bytes(4) + head)
-    for event in events:
-        row = row_bytes(event)
+    head = f"2 {link.organization_id or '-'} {link.number} {len(rows)} {link.up_to_id} {_plain(link.sealed_at)}"
+    return _digest(before, head, rows)
+
+
+def _former_value(before: bytes, link: AuditSeal, rows: list[bytes]) -> bytes:
+    """Return the value as seals had it whose head said neither `up_to_id` nor `sealed_at`."""
+    return _digest(before, f"{link.organization_id or '-'} {link.number} {len(rows)}", rows)
+
+
+def _digest(before: bytes, head: str, rows: list[bytes]) -> bytes:
+    digest = hashlib.sha256(before + len(head).to_bytes(4) + head.encode())
+    for row in rows:
         digest.update(len(row).to_bytes(4) + row)
     return digest.digest()
 
@@ -164,16 +172,16 @@ def _last_seals(chains: list[uuid.UUID | None]) -> dict[uuid.UUID | None, AuditS
 def _next_seal(
     before: AuditSeal | None, organization_id: uuid.UUID | None, events: list[AuditEvent], now: datetime
 ) -> AuditSeal:
-    number = before.number + 1 if before else 1
-    return AuditSeal(
+    link = AuditSeal(
         organization_id=organization_id,
-        number=number,
+        number=before.number + 1 if before else 1,
         up_to_id=events[-1].pk,
         count=len(events),
-        value=_value(bytes(before.value) if before else b"", organization_id, number, events),
         leaves=b"".join(map(_leaf, events)),
         sealed_at=now,
     )
+    link.value = _value(bytes(before.value) if before else b"", link, list(map(row_bytes, events)))
+    return link
 
 
 # --- checking ---------------------------------------------------------------------------------------------------------
@@ -231,6 +239,8 @@ def _verify_link(link: AuditSeal, before: bytes, events: list[AuditEvent], *, mi
     )
     if finding.removed or finding.changed or finding.inserted or finding.broken:
         return finding
-    if len(events) == link.count and _value(before, link.organization_id, link.number, events) == bytes(link.value):
+    rows, value = list(map(row_bytes, events)), bytes(link.value)
+    follows = value in (_value(before, link, rows), _former_value(before, link, rows))
+    if len(events) == link.count and follows:
         return None
-    return Finding(link.organization_id, link.number, broken="its value does not follow from its events")
+    return Finding(link.organization_id, link.number, broken="its value does not follow from its events and numbers")

@@ -53,8 +53,9 @@ class AuditEvent(models.Model):
 class AuditSeal(models.Model):
     """One link of a chain: the events of one organization (or of none) after the link before, up to `up_to_id`.
 
-    Append-only like the events. `value` is a SHA-256 over the value before, this link's numbers and every sealed row;
-    `leaves` holds 16 bytes for each row, its id and the beginning of its own digest, so that a finding can name rows.
+    Append-only like the events. `value` is a SHA-256 over the value before, this link's numbers and time, and every
+    sealed row; `leaves` holds 16 bytes for each row, its id and the beginning of its own digest, so that a finding can
+    name rows.
     """
 
     organization_id = models.UUIDField(null=True)

@@ -11,6 +11,7 @@ from audit.services import record
 from consent.gate import kill_switch_on
 from consent.models import Consent
 from consent.scope import Scope
+from encryption.erasure import note_own_erasure
 
 TEXT_VERSION: Final = 1  # raise it whenever the consent text on the Memory tab changes its meaning
 
@@ -73,10 +74,29 @@ def withdraw_consent(*, scope: Scope, actor: User, now: datetime, surface: str) 
     consent = _locked(scope)
     if consent is None or not consent.granted:
         return
-    consent.granted, consent.withdrawn_at = False, now
+    _end(consent, at=now)
+    _record("consent.withdraw", consent, actor, surface)
+    # Not before the grant, should another machine's clock be ahead: a replay withdraws what was granted by then.
+    at = max(now, consent.granted_at)
+    subjects = {"organization": scope.organization_id, "user": scope.user_id, "agent": scope.agent_id}
+    note_own_erasure("withdrawal", at=at, **subjects)
+
+
+@transaction.atomic
+def repeat_withdrawal(*, scope: Scope, at: datetime, reason: str) -> bool:
+    """Withdraw again, after a restore, consent that was granted by `at`; return whether it was there."""
+    consent = _locked(scope)
+    if consent is None or not consent.granted or consent.granted_at > at:
+        return False
+    _end(consent, at=at)
+    _record("consent.withdraw", consent, None, reason=reason)
+    return True
+
+
+def _end(consent: Consent, *, at: datetime) -> None:
+    consent.granted, consent.withdrawn_at = False, at
     consent.epoch += 1
     consent.save(update_fields=["granted", "withdrawn_at", "epoch"])
-    _record("consent.withdraw", consent, actor, surface)
 
 
 def _locked(scope: Scope) -> Consent | None:
@@ -87,7 +107,7 @@ def _locked(scope: Scope) -> Consent | None:
     )
 
 
-def _record(action: str, consent: Consent, actor: User, surface: str) -> None:
+def _record(action: str, consent: Consent, actor: User | None, surface: str = "", *, reason: str = "") -> None:
     record(
         action,
         actor=actor,
@@ -95,5 +115,6 @@ def _record(action: str, consent: Consent, actor: User, surface: str) -> None:
         subject_user_id=consent.user_id,
         agent_id=consent.agent_id,
         surface=surface,
+        reason=reason,
         details={"epoch": consent.epoch, "text_version": consent.text_version},
     )

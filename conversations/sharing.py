@@ -11,6 +11,7 @@ from audit.services import Detail, record
 from conversations.access import may_take_part
 from conversations.models import Message, Outsider, Participant, Session, Turn
 from conversations.services import SessionGone, refuse_while_running
+from encryption.erasure import note_own_erasure
 from screening.text import clean_text
 
 MAX_TITLE: Final = 120  # characters, as the column
@@ -78,14 +79,30 @@ def delete_session(*, session: Session, actor: User, now: datetime) -> None:
     Facts stay, and their source shows "removed". Raises SessionBusy while a turn runs, and SessionGone.
     """
     row = refuse_while_running(session, now=now)
+    _record("session.delete", row, actor=actor, details={"messages": _empty(row, at=now)})
+    note_own_erasure("session", at=now, session=row.pk)
+
+
+@transaction.atomic
+def repeat_session_deletion(*, session_id: uuid.UUID, at: datetime, reason: str) -> bool:
+    """Delete again, after a restore, the session that was deleted at `at`; return whether it was there."""
+    row = Session.objects.live().select_for_update(no_key=True, of=("self",)).filter(pk=session_id).first()
+    if row is None:
+        return False
+    _record("session.delete", row, actor=None, details={"messages": _empty(row, at=at)}, reason=reason)
+    return True
+
+
+def _empty(row: Session, *, at: datetime) -> int:
+    """Delete what a locked session holds and mark it; returns how many messages it held."""
     messages, _by_model = Message.objects.filter(session=row).delete()
     Participant.objects.filter(session=row).delete()
     Outsider.objects.filter(session=row).delete()
     Turn.objects.filter(session=row).update(transcript_digest=None, external_speaker_id="")
     row.title = row.external_thread_id = row.end_user_id = ""
-    row.deleted_at = now
+    row.deleted_at = at
     row.save(update_fields=["title", "external_thread_id", "end_user_id", "deleted_at"])
-    _record("session.delete", row, actor=actor, details={"messages": messages})
+    return messages
 
 
 def _locked(session: Session) -> Session:
@@ -100,9 +117,10 @@ def _record(
     action: str,
     session: Session,
     *,
-    actor: User,
+    actor: User | None,
     subject: uuid.UUID | None = None,
     details: dict[str, Detail] | None = None,
+    reason: str = "",
 ) -> None:
     record(
         action,
@@ -112,5 +130,6 @@ def _record(
         agent_id=session.agent_id,
         object_id=session.pk,
         surface=session.surface,
+        reason=reason,
         details=details,
     )

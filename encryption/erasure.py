@@ -31,6 +31,19 @@ def destroy_organization_keys(*, organization_id: uuid.UUID, now: datetime) -> i
     return destroyed
 
 
+def note_own_erasure(kind: str, *, at: datetime, **subjects: uuid.UUID) -> None:
+    """Write to the ledger what a member deleted or withdrew herself; call it last in the transaction of the act.
+
+    Her act does not hang on the ledger, as a deletion by support does: one that cannot be written is logged, and
+    `check` and `doctor` say that the ledger cannot be written.
+    """
+    try:
+        ledger.append(Path(settings.ERASURE_LEDGER), kind=kind, at=at, **subjects)
+    except ledger.LedgerError:
+        ids = {name: str(subject) for name, subject in subjects.items()}
+        log.error("erasure_not_in_ledger", kind=kind, **ids)
+
+
 def destroyed_keys(organization_id: uuid.UUID) -> int:
     """Return how many keys of an organization were destroyed."""
     destroyed = OrganizationKey.objects.filter(organization=organization_id, state=OrganizationKey.State.DESTROYED)

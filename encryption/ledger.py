@@ -13,7 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-KINDS: Final = frozenset({"organization_keys", "organization", "agent", "user", "memory"})
+# Of subjects and their memory; then what members do themselves.
+KINDS: Final = frozenset(
+    {"organization_keys", "organization", "agent", "user", "memory", "withdrawal", "fact", "session"}
+)
 YEARS: Final = range(2000, 9999)  # beyond them some zone or the database runs out of calendar
 
 

@@ -18,6 +18,7 @@ from consent import gate
 from consent.scope import ConsentedScope, Scope
 from database.prepared import in_one_trip
 from encryption.envelope import BadRecord, Opened
+from encryption.erasure import note_own_erasure
 from encryption.services import KeyUnavailable, ScopeKeys
 from facts.models import LIFETIME, Fact
 from facts.recording import Held, NewRow, held_beside, insert_facts
@@ -295,6 +296,7 @@ def delete_fact(*, scope: Scope, fact_id: uuid.UUID, actor: User, now: datetime)
     row.status, row.deleted_at, row.updated_at = Fact.Status.DELETED, now, now
     row.save(update_fields=["status", "deleted_at", "updated_at"])
     _record("fact.delete", scope, actor, row.pk, before=before)
+    note_own_erasure("fact", at=now, fact=row.pk)
 
 
 def _record(action: str, scope: Scope, actor: User, fact_id: uuid.UUID, *, before: str) -> None:

@@ -38,6 +38,8 @@ def lost() -> list[str]:
 
 def unrecorded(entries: list[ledger.Entry]) -> int:
     """Return how many deletions on record in the database are not among the entries of a ledger."""
-    known = {(entry.kind == "memory", subject) for entry in entries for subject in entry.subjects.values()}
+    kinds = {"memory", *Deletion.Kind.values}  # the others name people and organizations of which they deleted nothing
+    told = [entry for entry in entries if entry.kind in kinds]
+    known = {(entry.kind == "memory", subject) for entry in told for subject in entry.subjects.values()}
     pairs = Deletion.objects.values_list("memory_only", "subject_id")
     return sum(pair not in known for pair in pairs.iterator())

@@ -199,42 +199,6 @@ def retry_wipes(*, now: datetime) -> tuple[int, int]:
     return done, PendingWipe.objects.count()
 
 
-def repeat_deletion(kind: str, subject: Subject, *, at: datetime, now: datetime) -> int:
-    """Do a deletion of the ledger again after a restore; returns how much of it was there. Writes no ledger.
-
-    What a subject that lives on has gathered since `at` is spared; one that the backup did not know is passed over.
-    """
-    with transaction.atomic(durable=True):
-        marked = 0 if kind == "memory" else _mark_again(subject, now)
-        erased = erase_memory(subject, before=at, now=now) if kind == "memory" else erase(subject)
-        found = marked + erased.facts + erased.consents
-        if found:
-            deletion = Deletion(kind=subject.kind, subject_id=subject.id, memory_only=kind == "memory")
-            deletion.organization_id = subject.id if subject.kind == "organization" else None
-            counts = {"facts": erased.facts, "consents": erased.consents}
-            _audit("memory.wipe", deletion, reason="replay of the erasure ledger", details=counts)
-    return found
-
-
-def _mark_again(subject: Subject, now: datetime) -> int:
-    reason = "replay of the erasure ledger"
-    if subject.kind == "user":
-        user = User.objects.filter(pk=subject.id, deleted_at=None).first()
-        if user is not None:
-            soft_delete_user(user=user, now=now, actor=None, reason=reason)
-            remove_grants_of(user.pk)
-        return int(user is not None)
-    if subject.kind == "agent":
-        agent = Agent.objects.filter(pk=subject.id, deleted_at=None).first()
-        if agent is not None:
-            soft_delete_agent(agent=agent, now=now, actor=None, reason=reason)
-        return int(agent is not None)
-    organization = Organization.objects.filter(pk=subject.id, deleted_at=None).first()
-    if organization is not None:
-        soft_delete_organization(organization=organization, now=now, actor=None, reason=reason)
-    return int(organization is not None)
-
-
 def _audit(
     action: str,
     deletion: Deletion,

@@ -1,5 +1,6 @@
 """The settings of the test run: a cluster of its own, cheap password hashes, a fixed keyring."""
 
+import atexit
 import os
 
 from lifecycle import postgres
@@ -25,5 +26,7 @@ from memoryproject.settings import *  # noqa: E402, F403
 # Several runs may share the cluster; conftest.py drops what killed runs left.
 DATABASES["default"]["TEST"] = {"NAME": f"test_memoryproject_{os.getpid()}"}  # noqa: F405
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+ERASURE_LEDGER = DATA_DIR / f"erasures-{os.getpid()}.jsonl"  # noqa: F405  # of tests that name none of their own
+atexit.register(ERASURE_LEDGER.unlink, missing_ok=True)
 AXES_ENABLED = False
 RATE_KEY = RATE_ORGANIZATION = RATE_FAILED_KEYS = 0

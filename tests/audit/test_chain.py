@@ -258,8 +258,32 @@ def test_a_seal_that_was_made_to_fit_breaks_the_chain(
     leaves = b"".join(map(chain._leaf, events))
     tamper(f"UPDATE {SEAL} SET leaves = %s WHERE id = %s", leaves, first.pk)
     assert [(finding.number, bool(finding.broken)) for finding in found()] == [(1, True)]
-    tamper(f"UPDATE {SEAL} SET value = %s WHERE id = %s", chain._value(b"", organization.pk, 1, events), first.pk)
+    value = chain._value(b"", first, list(map(chain.row_bytes, events)))
+    tamper(f"UPDATE {SEAL} SET value = %s WHERE id = %s", value, first.pk)
     assert [(finding.number, bool(finding.broken)) for finding in found()] == [(2, True)]
+
+
+@pytest.mark.parametrize("number", [1, 2])
+@pytest.mark.parametrize("change", ["sealed_at = sealed_at - interval '1 day'", "up_to_id = up_to_id + 1000000"])
+def test_the_time_and_the_reach_of_a_seal_are_sealed_too(
+    chains: object, organization: Organization, change: str, number: int
+) -> None:
+    tamper(f"UPDATE {SEAL} SET {change} WHERE organization_id = %s AND number = %s", organization.pk, number)
+    assert next(finding.number for finding in found() if finding.organization_id == organization.pk) == number
+
+
+def test_seals_of_before_their_time_was_sealed_hold_and_newer_ones_follow_them(
+    organization: Organization, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chain, "_value", chain._former_value)
+    first, *_rest = acts(3, organization.pk)
+    assert seal() >= 3
+    monkeypatch.undo()
+    acts(3, organization.pk)
+    assert seal() == 3
+    assert found() == []
+    tamper(f"UPDATE {EVENT} SET reason = 'x' WHERE id = %s", first)
+    assert [(finding.number, finding.changed) for finding in found()] == [(1, (first,))]
 
 
 # --- the command ------------------------------------------------------------------------------------------------------

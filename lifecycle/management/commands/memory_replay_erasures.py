@@ -32,8 +32,16 @@ class Command(BaseCommand):
         missing = unrecorded(entries)
         if missing:
             self.stdout.write(f"Deletions on record in the database that this ledger does not have: {missing}.")
+        for failure in done.failed:
+            self.stdout.write(f"Not finished: {failure.kind} {failure.entry_id} ({failure.code}).")
+        problems = []
+        if done.failed:
+            failed = _counts(Counter(failure.kind for failure in done.failed))
+            problems.append(f"Not finished: {failed}. Mend what the log and `doctor` name, and run this again.")
         if done.unknown or unreadable:
-            raise CommandError(f"Not applied: {_counts(done.unknown)}; lines that cannot be read: {unreadable}.")
+            problems.append(f"Not applied: {_counts(done.unknown)}; lines that cannot be read: {unreadable}.")
+        if problems:
+            raise CommandError(" ".join(problems))
         if missing and not entries:
             raise CommandError("The ledger is empty, so nothing was applied. Put the right one back and run it again.")
 
