@@ -1,6 +1,7 @@
 """Who may read a session: its creator and its participants, as long as they are members who may use the agent."""
 
 import uuid
+from typing import Final
 
 from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, Q
@@ -9,7 +10,8 @@ from django.http import Http404
 from accounts.models import User
 from agents.access import agent_for, agents_for
 from agents.models import Agent
-from conversations.models import Outsider, Participant, Session, SessionQuerySet
+from conversations.models import Participant, Session, SessionQuerySet
+from database.prepared import prepared_cursor
 
 
 def sessions_for(user: User, agent: Agent) -> SessionQuerySet:
@@ -46,15 +48,20 @@ def session_for(user: User, session_id: uuid.UUID) -> Session:
     return session
 
 
+# Its parameters are the session and its creator, twice.
+READ_BY_OTHERS: Final = """(
+    EXISTS (SELECT FROM conversations_participant WHERE session_id = %s AND user_id <> %s)
+    OR EXISTS (SELECT FROM conversations_outsider WHERE session_id = %s AND user_id IS DISTINCT FROM %s)
+)"""
+
+
 def read_by_others(session: Session) -> bool:
     """Whether anyone but the creator can read the session, here or where its connector posts it (C10)."""
-    if session.is_public:
-        return True
-    reads, hears = (
-        model._default_manager.filter(session=OuterRef("pk")).exclude(user=session.created_by_id)
-        for model in (Participant, Outsider)
-    )
-    return Session.objects.filter(Exists(reads) | Exists(hears), pk=session.pk).exists()
+    if session.is_public or session.is_new:
+        return session.is_public
+    with prepared_cursor() as cursor:
+        cursor.execute(f"SELECT {READ_BY_OTHERS}", (session.pk, session.created_by_id) * 2)
+        return bool(cursor.fetchone()[0])
 
 
 def may_take_part(user: User, agent: Agent) -> bool:

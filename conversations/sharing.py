@@ -77,7 +77,8 @@ def delete_session(*, session: Session, actor: User, now: datetime) -> None:
 
     Facts stay, and their source shows "removed". Raises SessionBusy while a turn runs, and SessionGone.
     """
-    row = refuse_while_running(session, now=now)
+    refuse_while_running(session, now=now)
+    row = _locked(session)
     messages, _by_model = Message.objects.filter(session=row).delete()
     Participant.objects.filter(session=row).delete()
     Outsider.objects.filter(session=row).delete()
