@@ -60,9 +60,10 @@ def principal_for(secret: str, *, now: datetime) -> Principal | None:
     stored = bytes(key.key_hash) if key else b"\x00" * 32
     if not hmac.compare_digest(stored, hash_key(secret)) or key is None:
         return None
-    ApiKey.objects.filter(Q(last_used_at__isnull=True) | Q(last_used_at__lt=now - LAST_USED_STEP), pk=key.pk).update(
-        last_used_at=now
-    )
+    old = now - LAST_USED_STEP
+    if key.last_used_at is None or key.last_used_at < old:
+        unnoted = Q(last_used_at__isnull=True) | Q(last_used_at__lt=old)  # asked again: another request may be faster
+        ApiKey.objects.filter(unnoted, pk=key.pk).update(last_used_at=now)
     return Principal(key.user, key.organization_id, key.pk, key.memory_enabled, key.scope)
 
 

@@ -12,7 +12,7 @@ from guardian.models import UserObjectPermission
 from accounts.access import ADMINS, Place, place_for
 from accounts.models import Membership, User
 from agents.models import Agent, AgentQuerySet
-from agents.permissions import CODENAMES, PUBLIC_NAMES, granted_codenames
+from agents.permissions import CODENAMES, PUBLIC_NAMES, codenames_on_each
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,10 @@ def agent_for(
     agents = Agent.objects.live().filter(Exists(member), organization__slug=organization_slug, slug=agent_slug)
     if organization_id is not None:
         agents = agents.filter(organization=organization_id)
-    agent = agents.select_related("organization", "provider").first() if user.is_live else None
-    codenames = granted_codenames(user.pk, agent.pk if agent else uuid.UUID(int=0))
-    permissions = frozenset(PUBLIC_NAMES[codename] for codename in codenames if codename in PUBLIC_NAMES)
+    agents = agents.select_related("organization", "provider").annotate(held=codenames_on_each(user.pk))
+    agent = agents.first() if user.is_live else None
+    held = agent.held if agent else ()
+    permissions = frozenset(PUBLIC_NAMES[codename] for codename in held if codename in PUBLIC_NAMES)
     if agent is None or not permissions:
         raise Http404
     if permission not in permissions:
