@@ -50,11 +50,14 @@ class Unended:
     digest: bytes | None
 
 
+# By the digest first, and its sessions after: joined freely, each session of the member was searched for its last turn.
 _AT_DIGEST: Final = """
-FROM conversations_turn turn JOIN conversations_session session ON session.id = turn.session_id
-WHERE turn.organization_id = %s AND turn.transcript_digest = %s
-    AND turn.id = (
-        SELECT id FROM conversations_turn WHERE session_id = session.id AND status = 'completed'
+WITH found AS MATERIALIZED (
+    SELECT id, session_id FROM conversations_turn WHERE organization_id = %s AND transcript_digest = %s
+)
+SELECT {columns} FROM found JOIN conversations_session session ON session.id = found.session_id
+WHERE found.id = (
+        SELECT id FROM conversations_turn WHERE session_id = found.session_id AND status = 'completed'
         ORDER BY created_at DESC, id DESC LIMIT 1
     )
     AND session.agent_id = %s AND session.created_by_id = %s AND session.api_key_id = %s AND session.end_user_id = %s
@@ -187,8 +190,7 @@ def _messages(turn: Turn, said: Sequence[Said], *, speaker: uuid.UUID | None, no
 
 @cache
 def _sessions_sql() -> str:
-    columns = ", ".join(f"session.{field.column}" for field in Session._meta.concrete_fields)
-    return f"SELECT {columns} {_AT_DIGEST}"
+    return _AT_DIGEST.format(columns=", ".join(f"session.{field.column}" for field in Session._meta.concrete_fields))
 
 
 def _names(model: type[models.Model]) -> list[str]:
