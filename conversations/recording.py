@@ -165,15 +165,13 @@ def lock_unended(turn: Turn) -> Unended:
 def end_turn(turn: Turn, said: Sequence[Said], *, now: datetime) -> None:
     """Store a locked turn's end as it stands on `turn`, and its reply. A stop request of another process stays."""
     ended = (turn.status, turn.finished_at, turn.error_code, turn.model, turn.prompt_tokens, turn.completion_tokens)
+    values: tuple[Any, ...] = (
+        *_messages(turn, said, speaker=turn.speaker_id, now=now),
+        *(now, turn.session_id),
+        *(*ended, turn.transcript_digest, turn.pk),
+    )
     with prepared_cursor() as cursor:
-        cursor.execute(
-            _END,
-            (
-                *_messages(turn, said, speaker=turn.speaker_id, now=now),
-                *(now, turn.session_id),
-                *(*ended, turn.transcript_digest, turn.pk),
-            ),
-        )
+        cursor.execute(_END, values)
 
 
 def _messages(turn: Turn, said: Sequence[Said], *, speaker: uuid.UUID | None, now: datetime) -> tuple[Any, ...]:
@@ -207,7 +205,7 @@ def _insert(model: type[models.Model]) -> str:
     fields = model._meta.concrete_fields
     # Up to 200 ids of facts: in binary form they cost a quarter of the text.
     places = [f"%b::{field.db_type(connection)}" if isinstance(field, ArrayField) else "%s" for field in fields]
-    columns = ", ".join(field.column for field in fields)
+    columns = ", ".join(str(field.column) for field in fields)
     return f"INSERT INTO {model._meta.db_table} ({columns}) VALUES ({', '.join(places)})"  # noqa: S608
 
 
