@@ -15,6 +15,7 @@ from django.db import connection
 from django.http import HttpRequest
 
 from accounts.models import Rate
+from database.prepared import prepared_cursor
 
 PERIOD: Final = 60.0  # seconds over which a limit counts
 UNUSED: Final = "1 hour"  # a bucket that has been full for longer says nothing any more
@@ -97,7 +98,7 @@ def take_request(*, key_id: uuid.UUID, organization_id: uuid.UUID) -> Taken | No
         SELECT key.allowed, key.seconds, organization.allowed, organization.seconds
         FROM key LEFT JOIN organization ON TRUE
     """  # noqa: S608
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(both, [key.bucket, organization.bucket])
         row = cursor.fetchone()
         by_key = Taken.read(key, row[:2])
@@ -151,7 +152,7 @@ def forget_unused() -> int:
 
 
 def _take(limit: Limit) -> Taken:
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(_sql(limit), [limit.bucket])
         return Taken.read(limit, cursor.fetchone())
 

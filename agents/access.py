@@ -2,6 +2,7 @@
 
 import uuid
 from dataclasses import dataclass
+from typing import Final
 
 from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, TextField
@@ -12,7 +13,8 @@ from guardian.models import UserObjectPermission
 from accounts.access import ADMINS, Place, place_for
 from accounts.models import Membership, User
 from agents.models import Agent, AgentQuerySet
-from agents.permissions import CODENAMES, PUBLIC_NAMES, granted_codenames
+from agents.permissions import CODENAMES, PUBLIC_NAMES, codenames_on_each
+from database.compiled import Compiled
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,27 @@ def agents_for(user: User, permission: str = "agent:read") -> AgentQuerySet:
     return Agent.objects.live().filter(Exists(member), Exists(granted)).select_related("organization", "provider")
 
 
+def _named(
+    *, user_id: uuid.UUID, organization: str, agent: str, organization_id: uuid.UUID | None = None
+) -> AgentQuerySet:
+    """Return the live agent of that name in an organization of the user's, with the codenames that she holds on it."""
+    member = Membership.objects.filter(user=user_id, organization=OuterRef("organization"))
+    found = Agent.objects.live().filter(Exists(member), organization__slug=organization, slug=agent)
+    if organization_id is not None:
+        found = found.filter(organization=organization_id)
+    return found.annotate(held=codenames_on_each(user_id))
+
+
+_EXAMPLES: Final = {"user_id": uuid.UUID(int=1), "organization": "an-organization", "agent": "an-agent"}
+_AGENT: Final = Compiled(_named, examples=_EXAMPLES, related=["organization", "provider"], more=["held"])
+_AGENT_OF: Final = Compiled(
+    _named,
+    examples=_EXAMPLES | {"organization_id": uuid.UUID(int=2)},
+    related=["organization", "provider"],
+    more=["held"],
+)
+
+
 def agent_for(
     user: User, organization_slug: str, agent_slug: str, permission: str, *, organization_id: uuid.UUID | None = None
 ) -> AgentAccess:
@@ -48,13 +71,15 @@ def agent_for(
     Raises Http404 when she may not see it (no permission at all, or it does not exist: the answer is the same) and
     PermissionDenied when she may see it but lacks `permission`. `organization_id` narrows to an API key's own.
     """
-    member = Membership.objects.filter(user=user, organization=OuterRef("organization"))
-    agents = Agent.objects.live().filter(Exists(member), organization__slug=organization_slug, slug=agent_slug)
-    if organization_id is not None:
-        agents = agents.filter(organization=organization_id)
-    agent = agents.select_related("organization", "provider").first() if user.is_live else None
-    codenames = granted_codenames(user.pk, agent.pk if agent else uuid.UUID(int=0))
-    permissions = frozenset(PUBLIC_NAMES[codename] for codename in codenames if codename in PUBLIC_NAMES)
+    asked = {"user_id": user.pk, "organization": organization_slug, "agent": agent_slug}
+    if not user.is_live:
+        agent = None
+    elif organization_id is None:
+        agent = _AGENT.first(**asked)
+    else:
+        agent = _AGENT_OF.first(**asked, organization_id=organization_id)
+    held = getattr(agent, "held", ())
+    permissions = frozenset(PUBLIC_NAMES[codename] for codename in held if codename in PUBLIC_NAMES)
     if agent is None or not permissions:
         raise Http404
     if permission not in permissions:

@@ -16,6 +16,7 @@ import structlog
 from django.db.models import F
 
 from agents.models import Provider, ProviderState
+from database.compiled import Compiled
 from llm.client import ModelError
 
 log = structlog.get_logger(__name__)
@@ -25,6 +26,10 @@ FIRST_OPEN: Final = timedelta(seconds=10)
 LONGEST_OPEN: Final = timedelta(minutes=10)
 PROBE: Final = timedelta(seconds=90)  # a probe that was killed holds the others off no longer than this
 UNAVAILABLE: Final = "unavailable"
+_STATE: Final = Compiled(
+    lambda *, provider_id: ProviderState.objects.filter(provider=provider_id),
+    examples={"provider_id": uuid.UUID(int=1)},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +72,7 @@ def guarded(provider: Provider, *, clock: Callable[[], datetime]) -> Iterator[Ca
 
 def _admit(provider: Provider, *, now: datetime) -> int:
     """Return how many failures came before this call, which may be made."""
-    state = ProviderState.objects.filter(provider=provider).first()
+    state = _STATE.first(provider_id=provider.pk)
     if state is None or state.open_until is None:
         return state.failures if state else 0
     if state.open_until <= now:

@@ -4,7 +4,10 @@ import uuid
 from collections.abc import Iterable
 from typing import Final
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db import transaction
+from django.db.models import OuterRef, QuerySet, TextField
+from django.db.models.functions import Cast
 from guardian.models import UserObjectPermission
 from guardian.shortcuts import assign_perm, remove_perm
 
@@ -100,13 +103,22 @@ def _record(action: str, agent: Agent, user: User, permission: str, actor: User 
 
 def granted_codenames(user_id: uuid.UUID, agent_id: uuid.UUID) -> frozenset[str]:
     """Return the codenames granted to the user herself; no group, role or superuser flag adds to them."""
-    rows = UserObjectPermission.objects.filter(
+    rows = _grants_of(user_id).filter(object_pk=str(agent_id))
+    return frozenset(rows.values_list("permission__codename", flat=True))
+
+
+def codenames_on_each(user_id: uuid.UUID) -> ArraySubquery:
+    """Return the same for each agent of a query set, to be annotated."""
+    rows = _grants_of(user_id).filter(object_pk=Cast(OuterRef("pk"), TextField()))
+    return ArraySubquery(rows.values("permission__codename"))
+
+
+def _grants_of(user_id: uuid.UUID) -> QuerySet[UserObjectPermission]:
+    return UserObjectPermission.objects.filter(
         user=user_id,
-        object_pk=str(agent_id),
         permission__content_type__app_label=Agent._meta.app_label,
         permission__content_type__model=Agent._meta.model_name,
     )
-    return frozenset(rows.values_list("permission__codename", flat=True))
 
 
 def remove_grants_on(agent_id: uuid.UUID) -> int:

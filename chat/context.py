@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -11,8 +12,11 @@ from accounts.models import User
 from consent.gate import Closed
 from consent.scope import Scope
 from conversations.access import read_by_others
-from conversations.models import Session, Turn
+from conversations.models import Session
 from facts.prompt import read_block
+
+SHARED: Final = "shared_session"
+_UNSET: Final = User()
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,38 +31,34 @@ class Context:
     state: str
 
 
-def heard_by_nobody_else(session: Session, speaker: User) -> bool:
-    """Whether the creator speaks, in a session that nobody else can read; memory acts only then (C10)."""
-    return speaker.pk == session.created_by_id and not read_by_others(session)
+def gather(session: Session, speaker: User, *, uses_memory: bool, now: datetime) -> Context:
+    """Return the context of a turn that is about to begin.
 
-
-def gather(session: Session, turn: Turn, *, now: datetime) -> Context:
-    """Return the context of a turn. Facts act only on the creator's own turns, in a session nobody else can read."""
+    Facts act only on the creator's own turns, in a session nobody else can read. `uses_memory` is the key's switch.
+    """
     if not session.uses_memory:  # the reason there, whoever speaks and whoever else reads
         return Context("", (), Closed.SURFACE)
-    if turn.speaker_id != session.created_by_id:
+    if speaker.pk != session.created_by_id:
         return Context("", (), "other_speaker")
     if read_by_others(session):
-        return Context("", (), "shared_session")
-    if not turn.uses_memory:
+        return Context("", (), SHARED)
+    if not uses_memory:
         return Context("", (), "key_switch")
     scope = Scope(session.organization_id, session.created_by_id, session.agent_id)
     read = read_block(scope, surface=session.surface, now=now)
     return Context(read.block.text, read.block.fact_ids, read.state)
 
 
-def member_settings(session: Session, turn: Turn) -> tuple[str, str]:
+def member_settings(session: Session, speaker: User) -> tuple[str, str]:
     """Return the speaker's time zone and the English name of her language, "" for what she has not set.
 
     Nothing is told of one who is not the session's creator, nor where she speaks for somebody else (`end_user_id`).
     What stands as a new account has it counts as not set.
     """
-    member = turn.speaker
-    if turn.speaker_id != session.created_by_id or session.end_user_id:
+    if speaker.pk != session.created_by_id or session.end_user_id:
         return "", ""
-    new = User()
-    zone = "" if member.time_zone == new.time_zone else member.time_zone
-    language = "" if member.language == new.language else member.language
+    zone = "" if speaker.time_zone == _UNSET.time_zone else speaker.time_zone
+    language = "" if speaker.language == _UNSET.language else speaker.language
     return zone if _is_zone(zone) else "", _language_name(language)
 
 

@@ -13,10 +13,15 @@ from accounts.models import Organization, User
 from audit.services import record
 from chat.guardrails import Policy, Rule, check_rule
 from chat.models import MAX_RULES, GuardrailCount, GuardrailPolicy
+from database.compiled import Compiled
 
 type Stage = Literal["input", "output"]
 
 NONE: Final = Policy()
+_STORED: Final = Compiled(
+    lambda *, organization_id: GuardrailPolicy.objects.filter(pk=organization_id),
+    examples={"organization_id": uuid.UUID(int=1)},
+)
 COUNTS_KEPT: Final = timedelta(days=90)  # longer than anybody tunes a rule
 
 
@@ -39,7 +44,7 @@ class Saved:
 
 def saved_policy(organization_id: uuid.UUID) -> Saved | None:
     """Return the stored policy, also when it is switched off; None when the organization has none."""
-    row = GuardrailPolicy.objects.filter(pk=organization_id).first()
+    row = _STORED.first(organization_id=organization_id)
     if row is None:
         return None
     rules: Mapping[Stage, list[Rule]] = {"input": [], "output": []}

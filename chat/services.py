@@ -16,14 +16,15 @@ from agents import breaker
 from agents.models import Agent
 from agents.providers import model_for
 from chat import rounds, tools
-from chat.context import Context, gather, heard_by_nobody_else, member_settings
+from chat.context import SHARED, Context, gather, member_settings
 from chat.guardrails import Guard, Refused
 from chat.guardrails import Reply as Screened
 from chat.policies import count_hits, policy_for
-from chat.prompt import assemble, member_line
+from chat.prompt import Prompt, assemble, member_line
 from chat.stops import STOPS
 from conversations.models import Session, Turn
 from conversations.services import (
+    InPrompt,
     Reply,
     Said,
     SessionBusy,
@@ -32,11 +33,11 @@ from conversations.services import (
     begin_turn,
     find_continued,
     finish_turn,
-    note_prompt,
-    open_session,
+    new_session,
     transcript,
 )
 from conversations.surfaces import Surface
+from database.prepared import in_one_trip
 from extraction import runs as extraction
 from llm.client import ChatModel, ChatRequest, Chunk, Completion, ModelError, ToolCall, Usage, whole
 from llm.pump import pumped
@@ -51,6 +52,7 @@ KEEP_ALIVE_SECONDS: Final = 2.0  # of silence; then we look whether anybody stil
 FILTERED: Final = "content_filter"  # what OpenAI's protocol calls a reply that guardrails end
 NOT_ASKED: Final = Context("", (), "input_blocked")
 UNGUARDED: Final = Guard()
+_NO_PROMPT: Final = Prompt((), "")  # of a refused message
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ def start_api_turn(
             )
         except (SessionBusy, SessionMoved, SessionGone):
             log.info("session_branched", session_id=str(found.session.pk))
-    session = open_session(
+    session = new_session(
         agent=agent, created_by=user, surface=Surface.API, now=now, api_key_id=api_key_id, end_user_id=end_user_id
     )
     earlier = [Said(role, text, now, passed=True) for role, text in (*asked.history, *asked.new[:-1])]
@@ -144,44 +146,39 @@ def start_turn(
     continues: bytes | None = None,
     external_speaker_id: str = "",
 ) -> Started:
-    """Begin a turn and build its model request.
+    """Build a turn's model request and begin the turn, which holds from its first moment on what is in its prompt.
 
     Raises SessionBusy, SessionGone, and SessionMoved where `continues` is given.
 
     When the client sent its own history, the model sees exactly that; else it sees the session's transcript. A message
-    that the guardrails block is stored, the turn has ended as `input_blocked`, and no memory is read (C06).
+    that the guardrails block is stored, the turn ends as `input_blocked`, and no memory is read (C06).
     """
     guard = Guard(policy_for(session.organization_id))
-    earlier = [] if asked and asked.history else _recent(session, speaker)
-    turn = begin_turn(
+    asked = asked or Asked((), (), tuple((message.role, message.content) for message in said))
+    begin = partial(
+        begin_turn,
         session=session,
         speaker=speaker,
         said=said,
         now=now,
-        uses_memory=uses_memory and heard_by_nobody_else(session, speaker),
         continues=continues,
         external_speaker_id=external_speaker_id,
     )
     try:
-        new = list(asked.new) if asked else [(message.role, message.content) for message in said]
-        if refused := guard.judge(text for role, text in new if role == "user"):
-            return _refuse(session, turn, refused, now=now)
-        context = gather(session, turn, now=now)
-        time_zone, language = member_settings(session, turn)
-        history = list(asked.history) if asked else []
-        if continues is None:  # else it is what this session has let through
-            history = guard.without_blocked(history)
-        prompt = assemble(
-            system_prompt=session.agent.system_prompt,
-            about_member=member_line(time_zone=time_zone, language=language, now=now),
-            blocks=[context.block],
-            client_system=asked.system if asked else (),
-            history=[*earlier, *history, *new],
-        )
-        note_prompt(turn=turn, memory_state=context.state, fact_ids=context.fact_ids, cache_key=prompt.cache_key)
-    except BaseException:
+        refused = guard.judge(text for role, text in asked.new if role == "user")
+        context = NOT_ASKED if refused else gather(session, speaker, uses_memory=uses_memory, now=now)
+        # A history that is continued is what this session has let through.
+        history = asked.history if continues is not None else guard.without_blocked(asked.history)
+        earlier = history if asked.history else _recent(session, speaker)
+        prompt = _NO_PROMPT if refused else _prompt(session, speaker, context, asked, earlier, now=now)
+    except Exception:
+        turn = begin(uses_memory=uses_memory)
         finish_turn(turn=turn, status=Turn.Status.FAILED, reply=Reply(""), at=now, now=now, error_code="not_started")
         raise
+    turn = begin(
+        uses_memory=uses_memory and context.state != SHARED,
+        in_prompt=InPrompt(context.state, context.fact_ids, prompt.cache_key),
+    )
     request = ChatRequest(
         model=session.agent.model,
         messages=prompt.messages,
@@ -189,20 +186,33 @@ def start_turn(
         options=options or {},
         tools=tools.offered(session.agent),
     )
-    return Started(session, turn, context, request, reply_at, guard)
-
-
-def _refuse(session: Session, turn: Turn, refused: Refused, *, now: datetime) -> Started:
-    """End a turn whose message the guardrails block, with the refusal as its reply."""
-    turn.memory_state = NOT_ASKED.state
-    turn.save(update_fields=["memory_state"])
-    started = Started(session, turn, NOT_ASKED, ChatRequest(session.agent.model, ()), refused=refused)
-    end(started, Turn.Status.INPUT_BLOCKED, Completion(refused.text), clock=lambda: now, hits=refused.hits)
+    started = Started(session, turn, context, request, reply_at, guard, refused)
+    if refused:
+        end(started, Turn.Status.INPUT_BLOCKED, Completion(refused.text), clock=lambda: now, hits=refused.hits)
     return started
 
 
+def _prompt(
+    session: Session,
+    speaker: User,
+    context: Context,
+    asked: Asked,
+    earlier: Sequence[tuple[str, str]],
+    *,
+    now: datetime,
+) -> Prompt:
+    time_zone, language = member_settings(session, speaker)
+    return assemble(
+        system_prompt=session.agent.system_prompt,
+        about_member=member_line(time_zone=time_zone, language=language, now=now),
+        blocks=[context.block],
+        client_system=asked.system,
+        history=[*earlier, *asked.new],
+    )
+
+
 def _recent(session: Session, speaker: User) -> list[tuple[str, str]]:
-    messages = [(message.role, message.content) for message in transcript(session, speaker)]
+    messages = [] if session.is_new else list(transcript(session, speaker).values_list("role", "content"))
     size = 0
     for position in range(len(messages) - 1, -1, -1):
         size += len(messages[position][1])
@@ -330,16 +340,18 @@ def end(
         completion.usage.completion_tokens,
     )
     with transaction.atomic():
-        ended = finish_turn(
-            turn=started.turn,
-            status=status,
-            reply=reply,
-            at=started.reply_at or now,
-            now=now,
-            error_code=error_code,
-        )
+        with in_one_trip():  # what ends the turn and starts its extraction
+            ended = finish_turn(
+                turn=started.turn,
+                status=status,
+                reply=reply,
+                at=started.reply_at or now,
+                now=now,
+                error_code=error_code,
+            )
+            if ended:
+                extraction.schedule(started.turn, now=now)
         if ended:
-            extraction.schedule(started.turn, now=now)
             count_hits(organization_id=started.session.organization_id, hits=hits or {}, day=now.date())
     log.info(
         "turn_ended" if ended else "turn_had_ended",

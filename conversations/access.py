@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Collection
 from datetime import datetime
+from typing import Final
 
 from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, Q
@@ -11,7 +12,8 @@ from django.http import Http404
 from accounts.models import ApiKey, Membership, User
 from agents.access import agent_for, agents_for
 from agents.models import Agent
-from conversations.models import Outsider, Participant, Session, SessionQuerySet, Turn
+from conversations.models import Participant, Session, SessionQuerySet, Turn
+from database.prepared import prepared_cursor
 
 
 def sessions_for(user: User, agent: Agent) -> SessionQuerySet:
@@ -66,15 +68,20 @@ def replies_to_end(turn_ids: Collection[uuid.UUID], *, now: datetime) -> set[uui
     return set(found.values_list("pk", flat=True))
 
 
+# Its parameters are the session and its creator, twice.
+READ_BY_OTHERS: Final = """(
+    EXISTS (SELECT FROM conversations_participant WHERE session_id = %s AND user_id <> %s)
+    OR EXISTS (SELECT FROM conversations_outsider WHERE session_id = %s AND user_id IS DISTINCT FROM %s)
+)"""
+
+
 def read_by_others(session: Session) -> bool:
     """Whether anyone but the creator can read the session, here or where its connector posts it (C10)."""
-    if session.is_public:
-        return True
-    reads, hears = (
-        model._default_manager.filter(session=OuterRef("pk")).exclude(user=session.created_by_id)
-        for model in (Participant, Outsider)
-    )
-    return Session.objects.filter(Exists(reads) | Exists(hears), pk=session.pk).exists()
+    if session.is_public or session.is_new:
+        return session.is_public
+    with prepared_cursor() as cursor:
+        cursor.execute(f"SELECT {READ_BY_OTHERS}", (session.pk, session.created_by_id) * 2)
+        return bool(cursor.fetchone()[0])
 
 
 def may_take_part(user: User, agent: Agent) -> bool:

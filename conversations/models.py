@@ -55,6 +55,11 @@ class Session(models.Model):
         """Whether the place of the session lets memory act, whoever reads it (C04)."""
         return uses_facts(self.surface)
 
+    @property
+    def is_new(self) -> bool:
+        """Whether it is not stored yet: it is inserted with its first turn, and nobody else knows it."""
+        return self._state.adding
+
 
 class Participant(models.Model):
     """A user who may read a session besides its creator."""

@@ -7,23 +7,24 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from django.db import transaction
-from django.db.models import OuterRef, Q, Subquery
+from django.db.models import Q
 from django.db.models.functions import Coalesce
 
 from accounts.models import User
 from agents.models import Agent
 from audit.services import record
 from conversations import digest
-from conversations.models import Message, Participant, Session, Turn
+from conversations.models import Message, MessageQuerySet, Participant, Session, Turn
+from conversations.recording import Said as Said  # noqa: PLC0414 (the services' word for a message, wherever it is used)
+from conversations.recording import Standing, end_turn, insert_turn, lock_and_look, lock_unended, sessions_at
 from conversations.surfaces import OWN_DOORS, Surface
-from database.prepared import prepared_cursor
 
 # A turn that is still running after this long has lost its process; the next one may begin.
 ABANDONED_AFTER: Final = timedelta(minutes=15)
 
-
 # A process that streams a turn looks for a stop request many times in this span; past it, nobody is listening.
 UNHEARD_AFTER: Final = timedelta(seconds=10)
+NEW: Final = Standing(read_by_others=False, has_running=False, digest=None)
 
 
 class SessionBusy(Exception):
@@ -39,16 +40,6 @@ class SessionMoved(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """One message to store: `at` dates it; `passed` keeps it from extraction for good."""
-
-    role: str
-    content: str
-    at: datetime
-    passed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Reply:
     """What a finished turn leaves: the reply and what went into it."""
 
@@ -56,6 +47,18 @@ class Reply:
     model: str = ""
     prompt_tokens: int = 0
     completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class InPrompt:
+    """What goes into a turn's prompt: why memory did or did not act, its facts, and the prompt's cache key (C09)."""
+
+    memory_state: str = ""
+    fact_ids: Sequence[uuid.UUID] = ()
+    cache_key: str = ""
+
+
+NOTHING: Final = InPrompt()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +75,33 @@ def open_session(
     created_by: User,
     surface: Surface,
     now: datetime,
-    api_key_id: uuid.UUID | None = None,
-    end_user_id: str = "",
     title: str = "",
     external_thread_id: str = "",
 ) -> Session:
-    return Session.objects.create(
+    """Store a session that has no turn yet."""
+    session = new_session(agent=agent, created_by=created_by, surface=surface, now=now)
+    session.title, session.external_thread_id = title[:120], external_thread_id
+    session.save(force_insert=True)
+    return session
+
+
+def new_session(
+    *,
+    agent: Agent,
+    created_by: User,
+    surface: Surface,
+    now: datetime,
+    api_key_id: uuid.UUID | None = None,
+    end_user_id: str = "",
+) -> Session:
+    """Return a session that is stored with its first turn."""
+    return Session(
         organization_id=agent.organization_id,
         agent=agent,
         created_by=created_by,
         surface=surface,
         api_key_id=api_key_id,
         end_user_id=end_user_id,
-        external_thread_id=external_thread_id,
-        title=title[:120],
         last_activity_at=now,
     )
 
@@ -104,19 +120,10 @@ def find_continued(
         organization_id=agent.organization_id, agent_id=agent.pk, api_key_id=api_key_id, end_user_id=end_user_id
     )
     current = digest.extend(start, spoken)
-    last = Turn.objects.filter(session=OuterRef("session"), status=Turn.Status.COMPLETED).order_by("-created_at", "-id")
-    continued = Turn.objects.filter(
-        pk=Subquery(last.values("pk")[:1]),
-        organization=agent.organization_id,
-        transcript_digest=current,
-        session__agent=agent,
-        session__created_by=created_by,
-        session__api_key_id=api_key_id,
-        session__end_user_id=end_user_id,
-        session__surface=Surface.API,
-        session__deleted_at__isnull=True,
-    ).select_related("session")[:2]
-    return Continued(continued[0].session, current) if len(continued) == 1 else None
+    found = sessions_at(
+        current, agent=agent, created_by=created_by, api_key_id=api_key_id, end_user_id=end_user_id, limit=2
+    )
+    return Continued(found[0], current) if len(found) == 1 else None
 
 
 @transaction.atomic
@@ -129,25 +136,32 @@ def begin_turn(
     uses_memory: bool = True,
     continues: bytes | None = None,
     external_speaker_id: str = "",
+    in_prompt: InPrompt = NOTHING,
 ) -> Turn:
     """Store what was said and a running turn. Raises SessionBusy while another turn of the session runs, SessionGone.
 
     With `external_speaker_id` somebody who is no member speaks through the connector of `speaker`.
 
     `continues` is the digest of the transcript that the caller goes on from; when another one came in between,
-    SessionMoved is raised.
+    SessionMoved is raised. Memory is not used for a turn that anybody but the session's creator speaks or hears (C10).
     """
-    refuse_while_running(session, now=now)
-    if continues is not None and _current_digest(session) != continues:
+    standing = NEW if session.is_new else refuse_while_running(session, now=now)
+    if continues is not None and standing.digest != continues:
         raise SessionMoved
-    turn = Turn.objects.create(
+    turn = Turn(
         organization_id=session.organization_id,
         session=session,
         speaker=speaker,
         external_speaker_id=external_speaker_id,
-        uses_memory=uses_memory,
+        uses_memory=uses_memory and speaker.pk == session.created_by_id and not standing.read_by_others,
+        memory_state=in_prompt.memory_state,
+        fact_ids=list(in_prompt.fact_ids),
+        prompt_cache_key=in_prompt.cache_key,
     )
-    _append(turn, said, None if external_speaker_id else speaker, now)
+    session.last_activity_at = now
+    if not session.title:
+        session.title = next((" ".join(m.content.split())[:80] for m in said if m.role == "user" and not m.passed), "")
+    insert_turn(turn, said, speaker=None if external_speaker_id else speaker.pk, now=now)
     if speaker.pk != session.created_by_id and session.surface in OWN_DOORS:
         record(
             "session.operator_turn",
@@ -158,24 +172,19 @@ def begin_turn(
             object_id=session.pk,
             surface=session.surface,
         )
-    session.last_activity_at = now
-    fields = ["last_activity_at"]
-    if not session.title:
-        session.title = next((" ".join(m.content.split())[:80] for m in said if m.role == "user" and not m.passed), "")
-        fields.append("title")
-    session.save(update_fields=fields)
     return turn
 
 
-def refuse_while_running(session: Session, *, now: datetime) -> Session:
+def refuse_while_running(session: Session, *, now: datetime) -> Standing:
     """Lock a live session in which no turn runs, until the transaction ends. Raises SessionGone and SessionBusy."""
-    locked = Session.objects.live().select_for_update(no_key=True, of=("self",)).filter(pk=session.pk).first()
-    if locked is None:
+    standing = lock_and_look(session)
+    if standing is None:
         raise SessionGone
-    _end_abandoned(session, now)
-    if Turn.objects.filter(session=session, status=Turn.Status.RUNNING).exists():
-        raise SessionBusy
-    return locked
+    if standing.has_running:
+        _end_abandoned(session, now)
+        if Turn.objects.filter(session=session, status=Turn.Status.RUNNING).exists():
+            raise SessionBusy
+    return standing
 
 
 def _end_abandoned(session: Session, now: datetime) -> None:
@@ -186,41 +195,7 @@ def _end_abandoned(session: Session, now: datetime) -> None:
     )
 
 
-def _append(turn: Turn, said: Sequence[Said], speaker: User | None, now: datetime) -> None:
-    last = (
-        Message.objects.filter(session=turn.session_id).order_by("-position").values_list("position", flat=True).first()
-    )
-    first = 0 if last is None else last + 1
-    Message.objects.bulk_create(
-        Message(
-            organization_id=turn.organization_id,
-            session_id=turn.session_id,
-            turn=turn,
-            position=first + offset,
-            role=message.role,
-            speaker=speaker if message.role == "user" else None,
-            content=message.content,
-            at=message.at,
-            passed_at=now if message.passed else None,
-        )
-        for offset, message in enumerate(said)
-    )
-
-
-# Every turn pays for it, and most of all for up to 200 ids: in binary form they cost a quarter of the text.
-_NOTE_PROMPT: Final = (
-    "UPDATE conversations_turn SET memory_state = %s, fact_ids = %b::uuid[], prompt_cache_key = %s WHERE id = %s"
-)
-
-
-def note_prompt(*, turn: Turn, memory_state: str, fact_ids: Sequence[uuid.UUID], cache_key: str) -> None:
-    """Store what went into a turn's prompt: why memory did or did not act, its facts, and the cache key (C09)."""
-    turn.memory_state, turn.fact_ids, turn.prompt_cache_key = memory_state, list(fact_ids), cache_key
-    with prepared_cursor() as cursor:
-        cursor.execute(_NOTE_PROMPT, (memory_state, turn.fact_ids, cache_key, turn.pk))
-
-
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def finish_turn(
     *, turn: Turn, status: Turn.Status, reply: Reply, at: datetime, now: datetime, error_code: str = ""
 ) -> bool:
@@ -228,53 +203,29 @@ def finish_turn(
 
     Returns False, and stores nothing, when the turn has already ended (it was abandoned, or finished twice).
     """
-    session = Session.objects.select_for_update(no_key=True).get(pk=turn.session_id)
-    # Not the whole row: the ids of its facts take long to read.
-    current = Turn.objects.select_for_update(no_key=True).values_list("status", flat=True).get(pk=turn.pk)
-    if current != Turn.Status.RUNNING:
+    before = lock_unended(turn)
+    if before.status != Turn.Status.RUNNING:
         return False
-    if reply.text or status == Turn.Status.COMPLETED:  # a client resends an empty reply too
-        _append(turn, [Said("assistant", reply.text, at)], turn.speaker, now)
     turn.status, turn.finished_at, turn.error_code = status, now, error_code
     turn.model = reply.model
     turn.prompt_tokens, turn.completion_tokens = reply.prompt_tokens, reply.completion_tokens
-    if status == Turn.Status.COMPLETED:
-        turn.transcript_digest = _digest(session, turn)
-    # Not all columns: a stop request of another process stays.
-    turn.save(
-        update_fields=[
-            "status",
-            "finished_at",
-            "error_code",
-            "model",
-            "prompt_tokens",
-            "completion_tokens",
-            "transcript_digest",
-        ]
-    )
-    Session.objects.filter(pk=session.pk).update(last_activity_at=now)
+    completed = status == Turn.Status.COMPLETED
+    said = [Said("assistant", reply.text, at)] if reply.text or completed else []  # a client resends an empty reply too
+    if completed:
+        turn.transcript_digest = digest.extend(
+            before.digest or _empty_digest(turn.session), [*before.said, *((one.role, one.content) for one in said)]
+        )
+    end_turn(turn, said, now=now)
     return True
 
 
-def _digest(session: Session, turn: Turn) -> bytes:
-    """Return the digest of the transcript of completed turns, this one included."""
-    start = _current_digest(session) or digest.start(
+def _empty_digest(session: Session) -> bytes:
+    return digest.start(
         organization_id=session.organization_id,
         agent_id=session.agent_id,
         api_key_id=session.api_key_id,
         end_user_id=session.end_user_id,
     )
-    return digest.extend(start, turn.messages.order_by("position").values_list("role", "content"))
-
-
-def _current_digest(session: Session) -> bytes | None:
-    stored = (
-        Turn.objects.filter(session=session, status=Turn.Status.COMPLETED, transcript_digest__isnull=False)
-        .order_by("-created_at", "-id")
-        .values_list("transcript_digest", flat=True)
-        .first()
-    )
-    return bytes(stored) if stored else None
 
 
 def request_stop(*, turn_id: uuid.UUID, session: Session, now: datetime) -> bool:
@@ -287,16 +238,16 @@ def request_stop(*, turn_id: uuid.UUID, session: Session, now: datetime) -> bool
     return bool(running.update(stop_requested_at=Coalesce("stop_requested_at", now)))
 
 
-def transcript(session: Session, speaker: User | None = None) -> list[Message]:
+def transcript(session: Session, speaker: User | None = None) -> MessageQuerySet:
     """Return the messages of completed turns, oldest first: what a model is shown of the past.
 
     Whoever cannot read the session, an operator who started it, is answered from her own turns alone (C03).
     """
-    messages = Message.objects.final().filter(session=session).order_by("position")
+    messages: MessageQuerySet = Message.objects.final().filter(session=session).order_by("position")
     outside = speaker is not None and speaker.pk != session.created_by_id
     if outside and not Participant.objects.filter(session=session, user=speaker).exists():
         messages = messages.filter(turn__speaker=speaker)
-    return list(messages)
+    return messages
 
 
 def mark_passed(*, message_ids: Collection[uuid.UUID], organization_id: uuid.UUID, now: datetime) -> None:

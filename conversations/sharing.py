@@ -78,7 +78,8 @@ def delete_session(*, session: Session, actor: User, now: datetime) -> None:
 
     Facts stay, and their source shows "removed". Raises SessionBusy while a turn runs, and SessionGone.
     """
-    row = refuse_while_running(session, now=now)
+    refuse_while_running(session, now=now)
+    row = _locked(session)
     _record("session.delete", row, actor=actor, details={"messages": _empty(row, at=now)})
     note_own_erasure("session", at=now, session=row.pk)
 

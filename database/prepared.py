@@ -32,7 +32,8 @@ def in_one_trip() -> Iterator[None]:
     """Send the statements inside without waiting for each one's answer; only in a transaction.
 
     The server runs them one after another, each seeing what was committed before it began. An error of any of them is
-    raised when the block ends, or when a row is fetched.
+    raised when the block ends, or when a row is fetched. How many rows one has changed is not known inside, so nothing
+    may stand there that depends on it.
     """
     connection.close_if_health_check_failed()
     connection.ensure_connection()

@@ -115,7 +115,7 @@ def _database(url: str) -> dict[str, Any]:
     options: dict[str, Any] = {"connect_timeout": 5, "application_name": "memoryproject"}
     if DATABASE_POOL:  # the web process only: a pool breaks the queue's forked workers
         options["pool"] = {"min_size": 1, "max_size": DATABASE_POOL, "timeout": 10}
-    # Only statements that bind on the server are prepared: the one that reads a prompt block.
+    # Only statements that bind on the server are prepared: those of `database.prepared`, which every turn pays for.
     prepared = env.boolean("MEMORYPROJECT_PREPARED_STATEMENTS", default=True)
     options["prepare_threshold"] = 5 if prepared else None
     if prepared:  # only `database.prepared` has any: each finds its rows by index whatever its values are

@@ -3,23 +3,28 @@
 from datetime import timedelta
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
 from agents.models import Agent
-from conversations.models import Message, Session, Turn
+from conversations.models import Message, Participant, Session, Turn
 from conversations.services import (
     ABANDONED_AFTER,
+    InPrompt,
     Reply,
     Said,
     SessionBusy,
     begin_turn,
     finish_turn,
     mark_passed,
+    new_session,
     request_stop,
     transcript,
 )
+from conversations.sharing import rename_session
+from conversations.surfaces import Surface
 from tests.factories import make_session, make_turn
 from tests.threads import together
 
@@ -162,6 +167,54 @@ def test_a_session_is_titled_by_the_first_new_message_of_its_member(session: Ses
     finish(begin(session, "Another."))
     session.refresh_from_db()
     assert session.title == title
+
+
+def test_a_title_that_was_given_meanwhile_stays(session: Session) -> None:
+    rename_session(session=Session.objects.get(pk=session.pk), title="Holidays")
+    finish(begin(session, "Where to?"))
+    assert Session.objects.get(pk=session.pk).title == "Holidays"
+
+
+def test_c02_a_new_session_is_stored_with_its_first_turn_in_one_statement(agent: Agent, owner: User) -> None:
+    now = timezone.now()
+    session = new_session(
+        agent=agent, created_by=owner, surface=Surface.API, now=now, api_key_id=owner.pk, end_user_id="somebody"
+    )
+    with CaptureQueriesContext(connection) as seen:
+        turn = begin_turn(
+            session=session,
+            speaker=owner,
+            said=[Said("user", "Hello.", now)],
+            now=now,
+            external_speaker_id="U1",
+            in_prompt=InPrompt("used", [owner.pk, agent.pk], "key"),
+        )
+    assert [query["sql"][:4] for query in seen.captured_queries] == ["SAVE", "WITH", "RELE"]
+    for row in (session, turn):
+        assert not row._state.adding
+        stored = type(row)._default_manager.get(pk=row.pk)
+        assert [getattr(stored, field.attname) for field in row._meta.concrete_fields] == [
+            getattr(row, field.attname) for field in row._meta.concrete_fields
+        ]
+    assert (session.title, session.created_at >= now) == ("Hello.", True)
+    assert Message.objects.get().speaker is None  # an outsider
+    finish(turn)
+    assert begin(session, "Again.").status == "running"
+
+
+def test_c10_memory_is_not_used_for_a_turn_that_others_hear(session: Session, owner: User, colleague: User) -> None:
+    turn = begin(session)
+    assert turn.uses_memory
+    finish(turn)
+    assert not begin_turn(session=session, speaker=colleague, said=[], now=timezone.now(), uses_memory=True).uses_memory
+    Turn.objects.filter(session=session).update(status="completed")
+    Session.objects.filter(pk=session.pk).update(is_public=True)  # since the session was read
+    turn = begin(session)
+    assert not turn.uses_memory
+    finish(turn)
+    Session.objects.filter(pk=session.pk).update(is_public=False)
+    Participant.objects.create(organization_id=session.organization_id, session=session, user=colleague)
+    assert not begin(session).uses_memory
 
 
 def test_e02_a_message_is_passed_once_and_only_in_its_organization(session: Session, owner: User) -> None:

@@ -12,7 +12,7 @@ from accounts.models import Organization, User
 from agents.models import Agent
 from conversations import digest
 from conversations.models import Session, Turn
-from conversations.services import Reply, Said, begin_turn, find_continued, finish_turn, open_session
+from conversations.services import Reply, Said, begin_turn, find_continued, finish_turn, new_session
 from conversations.surfaces import Surface
 from tests.factories import make_agent
 
@@ -33,7 +33,7 @@ def talk(
     surface: Surface = Surface.API,
 ) -> Session:
     """Return a session in which these pairs of messages were completed turns."""
-    session = open_session(
+    session = new_session(
         agent=agent, created_by=user, surface=surface, now=timezone.now(), api_key_id=key, end_user_id=end_user
     )
     for said, reply in zip(history[::2], history[1::2], strict=True):

@@ -239,7 +239,8 @@ def test_c10_what_an_operator_typed_is_not_extracted(
 ) -> None:
     now = timezone.now()
     turn = begin_turn(session=session, speaker=colleague, said=[Said("user", "I live in Oslo.", now)], now=now)
-    Turn.objects.filter(pk=turn.pk).update(status="completed")
+    assert not turn.uses_memory
+    Turn.objects.filter(pk=turn.pk).update(status="completed", uses_memory=True)  # what begins a turn forgot to look
     turn.refresh_from_db()
     assert runs.schedule(turn, now=now) is None
     model_server.extraction = [facts({**PORTO, "content": "Lives in Oslo."})]

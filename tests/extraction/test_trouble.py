@@ -14,7 +14,7 @@ from agents import breaker
 from agents.models import Agent, ProviderState
 from consent.scope import Scope
 from conversations.models import Message, Session
-from conversations.services import open_session
+from conversations.services import new_session
 from conversations.surfaces import Surface
 from extraction import runs, services
 from extraction.models import Run
@@ -139,7 +139,7 @@ def test_a_failing_provider_is_left_alone_after_a_few_runs(
 def key_session(agent: Agent, owner: User, consented: Scope) -> Session:
     factories.make_key(agent.organization, owner)
     key = ApiKey.objects.get()
-    return open_session(
+    return new_session(
         agent=agent, created_by=owner, surface=Surface.API, now=timezone.now(), api_key_id=key.pk, end_user_id=""
     )
 

@@ -98,6 +98,12 @@ def test_p04_one_line_is_one_line_shows_nothing_hidden_and_never_grows(text: str
     assert one_line(line) == line
 
 
+def test_p04_each_character_is_shown_or_goes_alone_as_among_letters_beyond_ascii() -> None:
+    shown = {code: one_line(f"é\u200b{chr(code)}é") for code in range(0xFFFF) if not 0xD800 <= code < 0xE000}
+    alone = {code: one_line(f"é{chr(code)}é") for code in shown}
+    assert alone == shown  # what is surely invisible beside it makes the text go through the table
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [
