@@ -181,8 +181,12 @@ class _Batch:
             )
             end = None if self.skip_locked or ids else self._end(cursor)
             named = self.skip_locked or ids is not None or end == self.position
+            if not named:
+                # A bitmap visits each page once; along the index the rows of a page are far apart.
+                cursor.execute("SELECT set_config('enable_indexscan', 'off', true)")
             cursor.execute(self._statement(end, named=named, of=ids), self._parameters() | {"end": end, "of": ids})
             found = cursor.fetchall()
+            cursor.execute("SELECT set_config('enable_indexscan', 'on', true)")
         count = sum(row[-2] for row in found)
         if count:
             # One row for a batch across organizations: a count and nothing else.
