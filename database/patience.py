@@ -8,7 +8,7 @@ from django.db import connection
 PATIENCE = "2s"  # a write holds its rows for milliseconds; who holds them longer hangs
 
 
-def wait_at_most(limit: str = "") -> None:
+def wait_at_most(limit: str | None = None) -> None:
     """To the end of the transaction, raise OperationalError (LockNotAvailable) rather than wait longer."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('lock_timeout', %s, true)", [limit or PATIENCE])

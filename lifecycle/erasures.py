@@ -23,7 +23,7 @@ from encryption.erasure import destroy_again
 from encryption.ledger import Entry
 from facts.erasure import SUBJECT_KINDS, Subject, close_memory_again, delete_fact_again, remains
 from lifecycle.models import Deletion, PendingWipe
-from lifecycle.services import Marked, attempt_wipe
+from lifecycle.services import Marked, attempt_wipe, organization_of, record_deletion
 
 log = structlog.get_logger(__name__)
 REASON: Final = "replay of the erasure ledger"
@@ -192,13 +192,10 @@ def _mark(subject: Subject, before: datetime | None, now: datetime) -> Marked | 
 
 
 def _await_wipe(entry: Entry, subject: Subject, marked: Marked) -> None:
-    organization_id = subject.id if subject.kind == "organization" else None
-    if subject.kind == "agent":
-        organization_id = Agent.objects.filter(pk=subject.id).values_list("organization_id", flat=True).first()
     values = {
         "kind": subject.kind,
         "subject_id": subject.id,
-        "organization_id": organization_id,
+        "organization_id": organization_of(subject),
         "memory_only": entry.kind == "memory",
         "reason": REASON,
         "requested_at": entry.at,
@@ -210,12 +207,4 @@ def _await_wipe(entry: Entry, subject: Subject, marked: Marked) -> None:
     deletion, made = Deletion.objects.get_or_create(pk=entry.id, defaults=values)
     PendingWipe.objects.get_or_create(deletion=deletion)
     if made and deletion.memory_only:  # the other kinds' marks have an event of their own
-        record(
-            "memory.delete",
-            actor=None,
-            organization_id=organization_id,
-            subject_user_id=subject.id if subject.kind == "user" else None,
-            agent_id=subject.id if subject.kind == "agent" else None,
-            object_id=deletion.pk,
-            reason=REASON,
-        )
+        record_deletion("memory.delete", deletion, reason=REASON)

@@ -102,17 +102,23 @@ def delete_memory(
 
     Every fact is a tombstone at once, so that leftovers of a failed wipe are served to nobody.
     """
-    organization_id = subject.id if subject.kind == "organization" else None
-    if subject.kind == "agent":
-        organization_id = Agent.objects.values_list("organization_id", flat=True).get(pk=subject.id)
-    deletion = Deletion(kind=subject.kind, subject_id=subject.id, organization_id=organization_id, memory_only=True)
+    deletion = Deletion(
+        kind=subject.kind, subject_id=subject.id, organization_id=organization_of(subject), memory_only=True
+    )
 
     def mark() -> Marked:
         withdrawn = close_memory(subject, now=now)
-        _audit("memory.delete", deletion, actor=actor, reason=reason, surface=surface)
+        record_deletion("memory.delete", deletion, actor=actor, reason=reason, surface=surface)
         return Marked(consents=withdrawn)
 
     return _delete(deletion, mark, actor=actor, reason=reason, now=now)
+
+
+def organization_of(subject: Subject) -> uuid.UUID | None:
+    """Return the id of the organization that a subject is, or belongs to; None for a user, who may be in several."""
+    if subject.kind == "agent":
+        return Agent.objects.filter(pk=subject.id).values_list("organization_id", flat=True).first()
+    return subject.id if subject.kind == "organization" else None
 
 
 def _refuse_deleted(deleted_at: datetime | None) -> None:
@@ -164,7 +170,7 @@ def _destroy_keys(deletion_id: uuid.UUID, now: datetime) -> None:
         # A try before this one may have destroyed them and not come as far as to say so.
         destroyed = destroyed or destroyed_keys(deletion.subject_id)
         if pending.filter(pk=deletion.pk).update(keys_destroyed=destroyed):
-            _audit("organization.destroy_keys", deletion, details={"keys": destroyed})
+            record_deletion("organization.destroy_keys", deletion, details={"keys": destroyed})
 
 
 def _wipe(deletion_id: uuid.UUID, now: datetime) -> None:
@@ -177,7 +183,7 @@ def _wipe(deletion_id: uuid.UUID, now: datetime) -> None:
     deletion.facts, deletion.consents, deletion.wiped_at = erased.facts, deletion.consents + erased.consents, now
     deletion.save(update_fields=["facts", "consents", "wiped_at"])
     pending.delete()
-    _audit("memory.wipe", deletion, details={"facts": deletion.facts, "consents": deletion.consents})
+    record_deletion("memory.wipe", deletion, details={"facts": deletion.facts, "consents": deletion.consents})
 
 
 def _record_failure(deletion_id: uuid.UUID, code: str, now: datetime) -> None:
@@ -189,7 +195,7 @@ def _record_failure(deletion_id: uuid.UUID, code: str, now: datetime) -> None:
         pending.attempts += 1
         pending.tried_at, pending.error_code = now, code[:60]
         pending.save(update_fields=["attempts", "tried_at", "error_code"])
-        _audit("memory.wipe_failed", pending.deletion, details={"code": code, "attempts": pending.attempts})
+        record_deletion("memory.wipe_failed", pending.deletion, details={"code": code, "attempts": pending.attempts})
 
 
 def retry_wipes(*, now: datetime) -> tuple[int, int]:
@@ -199,7 +205,7 @@ def retry_wipes(*, now: datetime) -> tuple[int, int]:
     return done, PendingWipe.objects.count()
 
 
-def _audit(
+def record_deletion(
     action: str,
     deletion: Deletion,
     *,
@@ -208,6 +214,7 @@ def _audit(
     surface: str = "",
     details: Mapping[str, int | str] | None = None,
 ) -> None:
+    """Append an event about a deletion, with its subject."""
     record(
         action,
         actor=actor,

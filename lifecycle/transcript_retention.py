@@ -72,6 +72,7 @@ def sweep(*, now: datetime, limit: int = MOST, batch: int = BATCH, step: Step = 
     while turns and outcome.sessions < limit:
         turn = turns.popleft()
         size = 1 if turn.singly else min(batch, limit - outcome.sessions)
+        turn.singly = max(turn.singly - 1, 0)
         tried: list[uuid.UUID] = []
         try:
             count = _one_batch(turn.organization_id, size, now, turn.refused, tried)
@@ -82,21 +83,23 @@ def sweep(*, now: datetime, limit: int = MOST, batch: int = BATCH, step: Step = 
             code = type(error.__cause__ or error).__name__
             log.error("transcripts_failed", organization_id=str(turn.organization_id), code=code, sessions=len(tried))
             count = 0
-            turn.singly = len(tried) if len(tried) > 1 else max(turn.singly - 1, 0)
-            if len(tried) == 1:
+            if len(tried) > 1:
+                turn.singly = len(tried)
+            else:
                 turn.refused.update(tried)
             if not tried or len(turn.refused) > MOST_REFUSED:
                 outcome.failure = error
                 continue
-        else:
-            turn.singly = max(turn.singly - 1, 0)
         if tried:
             turns.append(turn)
         if count:
             outcome.sessions += count
             step(count)
-    if waiting := count_due(now=now):
-        outcome.waiting[TRANSCRIPTS] = waiting
+    try:
+        if waiting := count_due(now=now):
+            outcome.waiting[TRANSCRIPTS] = waiting
+    except DatabaseError as error:  # what was deleted is told all the same
+        outcome.failure = error
     return outcome
 
 

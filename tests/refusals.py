@@ -2,21 +2,21 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from django.db import connection
 
+LOUDLY: Final = "RAISE EXCEPTION 'Lives in Porto'"  # in words that quote a secret
+QUIETLY: Final = "RETURN NULL"  # the row is passed over without an error
+
 
 @contextmanager
-def refusing(event: str, table: str, condition: str, *, quietly: bool = False) -> Iterator[None]:
-    """Refuse to change (`UPDATE`) or to remove (`DELETE`) rows for which a condition on OLD holds.
-
-    `quietly` the row is passed over without an error.
-    """
-    refusal = "RETURN NULL" if quietly else "RAISE EXCEPTION 'refused'"
+def refusing(event: str, table: str, condition: str, *, by: str = LOUDLY) -> Iterator[None]:
+    """Refuse to change (`UPDATE`) or to remove (`DELETE`) rows for which a condition on OLD holds."""
     with connection.cursor() as cursor:
         cursor.execute(
             "CREATE FUNCTION refuse_row() RETURNS trigger LANGUAGE plpgsql AS "
-            f"$$ BEGIN IF {condition} THEN {refusal}; END IF; "
+            f"$$ BEGIN IF {condition} THEN {by}; END IF; "
             "IF TG_OP = 'DELETE' THEN RETURN OLD; END IF; RETURN NEW; END $$"
         )
         cursor.execute(f"CREATE TRIGGER refuse BEFORE {event} ON {table} FOR EACH ROW EXECUTE FUNCTION refuse_row()")

@@ -19,7 +19,7 @@ from facts.due import BATCH, Limits, survey
 from facts.models import Fact
 from facts.retention import sweep
 from tests.factories import grant, make_fact
-from tests.refusals import among, refusing
+from tests.refusals import QUIETLY, among, refusing
 from tests.threads import together
 
 pytestmark = pytest.mark.django_db
@@ -248,7 +248,7 @@ def test_r02_a_part_that_is_refused_altogether_is_given_up_and_told_and_the_othe
 def test_r02_rows_that_a_trigger_passes_over_without_a_word_end_no_walk(consented: Scope) -> None:
     at = NOW - 2 * DAY
     rows = [make_fact(consented, key=f"k{number}", created_at=at, expires_at=NOW) for number in range(9)]
-    with refusing("UPDATE", TABLE, among(*rows[:4]), quietly=True):
+    with refusing("UPDATE", TABLE, among(*rows[:4]), by=QUIETLY):
         swept = sweep(now=NOW, limits=Limits(batch=2))
     assert (swept.done, swept.waiting) == ({"expired": 5}, {"expired": 4})
 

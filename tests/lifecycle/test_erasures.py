@@ -1,8 +1,6 @@
 """R03: a replay of the erasure ledger does what a restore undid, each entry by itself, and nothing more."""
 
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
@@ -10,7 +8,6 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
 from django.utils import timezone
 
 from accounts.models import Organization, User
@@ -29,6 +26,7 @@ from lifecycle.ledger_checks import unrecorded
 from lifecycle.models import Deletion, PendingWipe
 from lifecycle.services import retry_wipes
 from tests.factories import grant, make_fact, make_session, make_turn
+from tests.refusals import among, refusing
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now()
@@ -45,26 +43,6 @@ def ledger_file(settings: Any, tmp_path: Path) -> Path:
 def others(colleague: User, agent: Agent) -> Scope:
     """A colleague's scope with the same agent."""
     return grant(Scope(agent.organization_id, colleague.pk, agent.pk), colleague)
-
-
-@contextmanager
-def refusing(
-    table: str, row: uuid.UUID, events: str = "DELETE", by: str = "RAISE EXCEPTION 'Lives in Porto'"
-) -> Iterator[None]:
-    """Let the database refuse some changes of one row, in words that quote a secret."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
-            f"IF OLD.id = '{row}' THEN {by}; END IF; "
-            "IF TG_OP = 'DELETE' THEN RETURN OLD; END IF; RETURN NEW; END $$"
-        )
-        cursor.execute(f"CREATE TRIGGER refuse BEFORE {events} ON {table} FOR EACH ROW EXECUTE FUNCTION refuse()")
-    try:
-        yield
-    finally:
-        with connection.cursor() as cursor:
-            cursor.execute(f"DROP TRIGGER refuse ON {table}")
-            cursor.execute("DROP FUNCTION refuse")
 
 
 def replay() -> str:
@@ -88,7 +66,7 @@ def test_a_row_that_is_refused_keeps_neither_its_subject_alive_nor_the_entries_a
     make_fact(others)
     first = ledger.append(ledger_file, "user", NOW, user=owner.pk)
     ledger.append(ledger_file, "user", NOW + DAY, user=colleague.pk)
-    with refusing("facts_fact", refused.pk):
+    with refusing("DELETE", "facts_fact", among(refused.pk)):
         said = failed_replay("Not finished: user 1")
     assert f"Not finished: user {first.id} (WipeWaits)" in said
     assert not User.objects.filter(deleted_at=None).exists()
@@ -106,7 +84,7 @@ def test_a_row_that_is_refused_keeps_neither_its_subject_alive_nor_the_entries_a
 def test_the_night_finishes_what_a_replay_could_not(consented: Scope, owner: User, ledger_file: Path) -> None:
     refused = make_fact(consented)
     ledger.append(ledger_file, "user", NOW, user=owner.pk)
-    with refusing("facts_fact", refused.pk):
+    with refusing("DELETE", "facts_fact", among(refused.pk)):
         failed_replay("Not finished")
     assert retry_wipes(now=timezone.now()) == (1, 0)
     assert "Already gone: user 1." in replay()
@@ -118,7 +96,7 @@ def test_a_mark_that_is_refused_is_named_and_keeps_no_other_entry_from_being_don
     make_fact(others)
     ledger.append(ledger_file, "user", NOW, user=owner.pk)
     ledger.append(ledger_file, "user", NOW + DAY, user=colleague.pk)
-    with refusing("accounts_user", owner.pk, "UPDATE"):
+    with refusing("UPDATE", "accounts_user", among(owner.pk)):
         said = failed_replay("Not finished: user 1")
     assert "Porto" not in said
     assert not Fact.objects.exists()
@@ -130,7 +108,7 @@ def test_a_memory_is_closed_also_when_its_rows_can_be_neither_changed_nor_remove
 ) -> None:
     refused = make_fact(consented)
     ledger.append(ledger_file, "memory", timezone.now(), user=owner.pk)
-    with refusing("facts_fact", refused.pk, "UPDATE OR DELETE"):
+    with refusing("UPDATE OR DELETE", "facts_fact", among(refused.pk)):
         failed_replay("Not finished: memory 1")
     assert not Consent.objects.get().granted
     assert PendingWipe.objects.get().deletion.memory_only
@@ -148,7 +126,7 @@ def test_a_connection_that_is_lost_in_one_entry_does_not_fail_those_after_it(
     make_fact(others)
     ledger.append(ledger_file, "user", NOW, user=owner.pk)
     ledger.append(ledger_file, "user", NOW + DAY, user=colleague.pk)
-    with refusing("facts_fact", deadly.pk, by="PERFORM pg_terminate_backend(pg_backend_pid())"):
+    with refusing("DELETE", "facts_fact", among(deadly.pk), by="PERFORM pg_terminate_backend(pg_backend_pid())"):
         failed_replay("Not finished: user 1")
     assert list(Fact.objects.all()) == [deadly]
     assert not User.objects.filter(deleted_at=None).exists()

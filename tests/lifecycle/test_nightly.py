@@ -21,7 +21,7 @@ from facts.models import Fact
 from lifecycle import nightly, services, tasks, transcript_retention
 from lifecycle.models import Deletion, PendingWipe, RetentionReport
 from tests.factories import make_fact
-from tests.refusals import among, refusing
+from tests.refusals import QUIETLY, among, refusing
 from tests.threads import together
 
 pytestmark = pytest.mark.django_db
@@ -243,7 +243,7 @@ def test_r03_a_wipe_whose_failure_cannot_be_recorded_stops_no_other_part(
 def test_r03_a_wipe_that_leaves_a_row_behind_without_an_error_is_not_done(over: Scope, owner: User) -> None:
     deletion = Deletion.objects.create(kind="user", subject_id=owner.pk, memory_only=False, requested_at=NOW)
     PendingWipe.objects.create(deletion=deletion)
-    with refusing("DELETE", "facts_fact", among(Fact.objects.first()), quietly=True):
+    with refusing("DELETE", "facts_fact", among(Fact.objects.first()), by=QUIETLY):
         assert services.retry_wipes(now=NOW) == (0, 1)
     assert PendingWipe.objects.get().error_code == "LeftOver"
     assert services.retry_wipes(now=NOW) == (1, 0)
