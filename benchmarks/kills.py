@@ -41,7 +41,8 @@ def one_round(world: World, point: str) -> Counter[str]:
     world.fuse.write_text(point)
     began = time.monotonic()
     run = member.say()
-    ended = world.ended(run, seconds=60)
+    # A killed worker can wedge the whole queue, which the supervisor only knows after its WEDGED_AFTER of a minute.
+    ended = world.ended(run, seconds=120)
     seconds = time.monotonic() - began
     run.refresh_from_db()
     stored = Counter(bytes(fact.content_hash) for fact in member.facts())
