@@ -94,16 +94,32 @@ def times(now: datetime) -> dict[str, Any]:
     }
 
 
+_PARTS: Final = (
+    (EXPIRED, PASSES[0].where, PASSES[0].due_at),
+    (SUPERSEDED, _SUPERSEDED_ROWS, _SUPERSEDED_DUE),
+    (DELETED, PASSES[3].where, PASSES[3].due_at),
+)
+
+
 def _due() -> str:
     """Return the SELECT of every due row: scope, kind, id and since when."""
-    parts = (
-        (EXPIRED, PASSES[0].where, PASSES[0].due_at),
-        (SUPERSEDED, _SUPERSEDED_ROWS, _SUPERSEDED_DUE),
-        (DELETED, PASSES[3].where, PASSES[3].due_at),
-    )
     return " UNION ALL ".join(
         f"SELECT {SCOPE}, '{kind}' AS kind, f.id, {due_at} AS due_at FROM {table()} f WHERE {where}"  # noqa: S608
-        for kind, where, due_at in parts
+        for kind, where, due_at in _PARTS
+    )
+
+
+def _scopes() -> str:
+    """Return the SELECT of every scope with due rows: how many of each kind. Each kind is counted where it is read."""
+    parts = (
+        f"SELECT {SCOPE}, {', '.join(f'count(*) AS {kind}' if kind == part else f'0 AS {kind}' for kind in KINDS)} "  # noqa: S608
+        f"FROM {table()} f WHERE {where} GROUP BY {SCOPE}"
+        for part, where, _due_at in _PARTS
+    )
+    numbers = ", ".join(f"sum({kind}) AS {kind}" for kind in KINDS)
+    return (
+        f"SELECT {SCOPE}, {numbers}, sum({' + '.join(KINDS)}) AS n FROM ({' UNION ALL '.join(parts)}) parts "  # noqa: S608
+        f"GROUP BY {SCOPE}"
     )
 
 
@@ -111,20 +127,19 @@ def survey(*, now: datetime, limits: Limits | None = None) -> Survey:
     """Return what is due at `now`, changing nothing."""
     limits = limits or Limits()
     parameters = times(now) | {"per_scope": limits.per_scope}
-    by_kind = ", ".join(f"count(*) FILTER (WHERE kind = '{kind}') AS {kind}" for kind in KINDS)
     due = ", ".join(f"coalesce(sum({kind}), 0)" for kind in KINDS)
     allowed = ", ".join(f"coalesce(sum({kind}) FILTER (WHERE n <= %(per_scope)s), 0)" for kind in KINDS)
     busy = ", ".join(f"array_agg({column}) FILTER (WHERE n > %(per_scope)s)" for column in SCOPE.split(", "))
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT {due}, {allowed}, {busy} FROM "  # noqa: S608 (our own columns)
-            f"(SELECT {SCOPE}, count(*) AS n, {by_kind} FROM ({_due()}) due GROUP BY {SCOPE}) scopes",
+            f"SELECT {due}, {allowed}, {busy} FROM ({_scopes()}) scopes",  # noqa: S608 (our own columns)
             parameters,
         )
         *numbers, users, agents = cursor.fetchone()
         found = Survey(_counts(numbers[: len(KINDS)]), _counts(numbers[len(KINDS) :]), Busy())
         if not users:
             return found
+        by_kind = ", ".join(f"count(*) FILTER (WHERE kind = '{kind}')" for kind in KINDS)
         cursor.execute(
             f"SELECT {SCOPE}, min(due_at) FILTER (WHERE n = %(per_scope)s), "  # noqa: S608
             f"(array_agg(id) FILTER (WHERE n = %(per_scope)s))[1], {by_kind} FROM (SELECT due.*, row_number() OVER "

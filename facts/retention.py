@@ -5,7 +5,7 @@ anywhere, and two runs at once share the rows between them. A row that the datab
 """
 
 import uuid
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,7 +13,6 @@ from typing import Any, Final
 
 import structlog
 from django.db import DatabaseError, connection, transaction
-from django.db.backends.utils import CursorWrapper
 from psycopg.errors import LockNotAvailable
 
 from audit.services import record, record_scopes
@@ -88,11 +87,19 @@ class _Walk:
 
     def go(self, left: int) -> None:
         """Change at most `left` rows. Raises DatabaseError when too many of them are refused."""
-        before, skip_locked = self.outcome.done[self.work.kind], False
-        while (size := min(self.batch, left + before - self.outcome.done[self.work.kind])) > 0:
-            stretch = _Batch(self.work, self.busy, self.position, size, self.now, skip_locked, self.aside)
+        until, skip_locked, ends = self.outcome.done[self.work.kind] + left, False, deque[datetime | None]()
+        while (remaining := until - self.outcome.done[self.work.kind]) > 0:
+            stretch = _Batch(self.work, self.busy, self.position, min(self.batch, remaining), self.now, self.aside)
+            while ends and ends[0] and ends[0] <= self.position:
+                ends.popleft()
+            if not ends and not skip_locked:
+                ends = deque(stretch.ends(remaining // stretch.size))
             try:
-                count, further = stretch.change()
+                # Without an end more rows than a batch share the position's instant.
+                count, further = stretch.change_named() if skip_locked or not ends else stretch.change_all(ends[0])
+            except _OutgrownError:
+                ends.clear()
+                continue
             except DatabaseError as error:
                 if isinstance(error.__cause__, LockNotAvailable) and not skip_locked:
                     skip_locked = True
@@ -125,7 +132,7 @@ class _Walk:
         if not ids:
             return
         try:
-            count, _last = stretch.change(ids)
+            count, _last = stretch.change_named(ids)
         except DatabaseError as error:
             if len(ids) > 1:
                 middle = len(ids) // 2
@@ -148,6 +155,10 @@ class _Walk:
             self.step(count)
 
 
+class _OutgrownError(Exception):
+    """A stretch has more rows by now than a batch may have; nothing was changed."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Batch:
     """The oldest rows of a pass from `position` on, at most `size` of them, without those set `aside`.
@@ -156,7 +167,7 @@ class _Batch:
 
     To lock rows and then to change them writes each of them twice, and to name them costs a list. So a batch is a
     stretch of the index that is changed at once, and a change that would wait ends with LockNotAvailable
-    (OperationalError). Only with `skip_locked`, or when more rows than a batch share one instant, are rows named.
+    (OperationalError). Only where somebody holds a row, or more rows than a batch share one instant, are rows named.
     """
 
     work: Pass
@@ -164,39 +175,89 @@ class _Batch:
     position: datetime
     size: int
     now: datetime
-    skip_locked: bool
     aside: list[uuid.UUID]
 
-    @transaction.atomic
-    def change(self, ids: list[uuid.UUID] | None = None) -> tuple[int, datetime | None]:
-        """Return how many rows were changed, and where the next batch begins; None when nothing is left.
+    def ends(self, number: int) -> list[datetime | None]:
+        """Return where this batch and those after it end, exclusive, `number` of them at most.
 
-        With `ids`, only of these. Raises DatabaseError, and nothing was changed then.
+        The last is None when its batch takes all that is left. There is none when more rows than a batch share the
+        first instant. All are looked up at once because index entries of pages that a batch changed are slow to read.
         """
+        column = self.work.column
+        with connection.cursor() as cursor:
+            # UNION, not UNION ALL: an end that comes twice, since more rows than a batch share it, ends the search.
+            cursor.execute(
+                f"WITH RECURSIVE ends(at) AS (SELECT %(position)s::timestamptz UNION SELECT (SELECT f.{column} "  # noqa: S608
+                f"FROM {table()} f WHERE {self.work.where} AND f.{column} >= ends.at ORDER BY f.{column} "
+                "OFFSET %(size)s LIMIT 1) FROM ends WHERE ends.at IS NOT NULL) "
+                "SELECT at FROM ends OFFSET 1 LIMIT %(number)s",
+                self._parameters() | {"number": number},
+            )
+            return [at for (at,) in cursor.fetchall()]
+
+    def change_all(self, end: datetime | None) -> tuple[int, datetime | None]:
+        """Change the rows before `end`; return how many, and where the next batch begins: `end`, None for nowhere.
+
+        Raises DatabaseError, and _OutgrownError when there are more rows than when the end was looked up; nothing was
+        changed then.
+        """
+        stretch = self._stretch()
+        if end is not None:
+            stretch += f" AND f.{self.work.column} < %(end)s"
+        return self._change(stretch, {"end": end}, named=False)[0], end
+
+    def change_named(self, ids: list[uuid.UUID] | None = None) -> tuple[int, datetime | None]:
+        """Change the first rows that nobody holds, with `ids` only of these; return how many, and the last instant.
+
+        Raises DatabaseError, and nothing was changed then.
+        """
+        stretch, column = self._stretch(), self.work.column
+        if ids is not None:
+            stretch += " AND f.id = ANY(%(of)s::uuid[])"
+        rows = f"SELECT f.ctid FROM {table()} f WHERE {stretch} ORDER BY f.{column} LIMIT %(size)s {self._lock()}"  # noqa: S608
+        # The row that is changed is judged as it is then.
+        return self._change(f"f.ctid = ANY(ARRAY({rows})) AND {self.work.where}", {"of": ids}, named=True)
+
+    @transaction.atomic
+    def _change(self, where: str, parameters: dict[str, Any], *, named: bool) -> tuple[int, datetime | None]:
+        work, parameters = self.work, self._parameters() | parameters
+        change = (
+            f"DELETE FROM {table()} f WHERE {where}"  # noqa: S608
+            if work.kind == DELETED
+            else f"UPDATE {table()} f SET status = 'deleted', deleted_at = %(now)s, updated_at = %(now)s WHERE {where}"  # noqa: S608
+        )
+        scope = "organization_id, user_id, agent_id" if work.kind == EXPIRED else ""
+        count, last, scopes = 0, None, list[Any]()
         with connection.cursor() as cursor:
             # The commit does not wait for the disk: what a crash of the server brings back, the next night takes again.
+            # A bitmap visits each page of a stretch once; along the index the rows of one page are far apart.
             cursor.execute(
-                "SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', %s, true)",
-                [LOCK_TIMEOUT],
+                "SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', %s, true), "
+                "set_config('enable_indexscan', %s, true)",
+                [LOCK_TIMEOUT, "on" if named else "off"],
             )
-            end = None if self.skip_locked or ids else self._end(cursor)
-            named = self.skip_locked or ids is not None or end == self.position
-            if not named:
-                # A bitmap visits each page once; along the index the rows of a page are far apart.
-                cursor.execute("SELECT set_config('enable_indexscan', 'off', true)")
-            cursor.execute(self._statement(end, named=named, of=ids), self._parameters() | {"end": end, "of": ids})
-            found = cursor.fetchall()
-            cursor.execute("SELECT set_config('enable_indexscan', 'on', true)")
-        count = sum(row[-2] for row in found)
+            if named or scope:
+                told = f"{scope}, " if scope else ""
+                cursor.execute(
+                    f"WITH changed AS ({change} RETURNING {told}f.{work.column} AS at) "  # noqa: S608
+                    f"SELECT {told}count(*), max(at) FROM changed" + (f" GROUP BY {scope}" if scope else ""),
+                    parameters,
+                )
+                scopes = cursor.fetchall()
+                count = sum(row[-2] for row in scopes)
+                last = max((row[-1] for row in scopes if row[-1]), default=None)
+            else:  # to return the rows takes a fifth of the time
+                cursor.execute(change, parameters)
+                count = cursor.rowcount
+        if count > self.size:
+            raise _OutgrownError
         if count:
             # One row for a batch across organizations: a count and nothing else.
-            action = "retention.delete" if self.work.kind == DELETED else "retention.tombstone"
-            record(action, actor=None, details={"kind": self.work.kind, "count": count})
-        if self.work.kind == EXPIRED:  # the only change that her history tells a member
-            record_scopes("fact.expire", ((org, user, agent, n) for org, user, agent, n, _last in found))
-        if not named:
-            return count, end
-        return count, max(row[-1] for row in found if row[-1]) if count else None
+            action = "retention.delete" if work.kind == DELETED else "retention.tombstone"
+            record(action, actor=None, details={"kind": work.kind, "count": count})
+        if scope:  # the only change that her history tells a member
+            record_scopes("fact.expire", ((org, user, agent, n) for org, user, agent, n, _last in scopes))
+        return count, last
 
     def free(self) -> list[tuple[uuid.UUID, datetime]]:
         """Return id and instant of the batch's rows that nobody holds, oldest first."""
@@ -212,17 +273,6 @@ class _Batch:
     def _lock(self) -> str:
         return f"FOR {'UPDATE' if self.work.kind == DELETED else 'NO KEY UPDATE'} OF f SKIP LOCKED"
 
-    def _end(self, cursor: CursorWrapper) -> datetime | None:
-        """Return where the batch ends, exclusive; None when it takes all that is left."""
-        column = self.work.column
-        cursor.execute(
-            f"SELECT f.{column} FROM {table()} f WHERE {self.work.where} AND f.{column} >= %(position)s "  # noqa: S608
-            f"ORDER BY f.{column} OFFSET %(size)s LIMIT 1",
-            self._parameters(),
-        )
-        row = cursor.fetchone()
-        return row[0] if row else None
-
     def _stretch(self) -> str:
         """Return the condition of the due rows from the position on that the scopes' limits let through."""
         work = self.work
@@ -237,27 +287,6 @@ class _Batch:
                 f"AND busy.agent_id = f.agent_id AND ({work.due_at}, f.id) > (busy.due_at, busy.id))"
             )
         return stretch
-
-    def _statement(self, end: datetime | None, *, named: bool, of: list[uuid.UUID] | None) -> str:
-        work, column, stretch = self.work, self.work.column, self._stretch()
-        if of is not None:
-            stretch += " AND f.id = ANY(%(of)s::uuid[])"
-        if named:
-            rows = f"SELECT f.ctid FROM {table()} f WHERE {stretch} ORDER BY f.{column} LIMIT %(size)s {self._lock()}"  # noqa: S608
-            stretch = f"f.ctid = ANY(ARRAY({rows})) AND {work.where}"  # the row that is changed is judged as it is then
-        elif end is not None:
-            stretch += f" AND f.{column} < %(end)s"
-        change = (
-            f"DELETE FROM {table()} f"  # noqa: S608
-            if work.kind == DELETED
-            else f"UPDATE {table()} f SET status = 'deleted', deleted_at = %(now)s, updated_at = %(now)s"  # noqa: S608
-        )
-        scope = "organization_id, user_id, agent_id" if work.kind == EXPIRED else ""
-        told = f"{scope}, " if scope else ""
-        return (
-            f"WITH changed AS ({change} WHERE {stretch} RETURNING {told}f.{column} AS at) "  # noqa: S608
-            f"SELECT {told}count(*), max(at) FROM changed" + (f" GROUP BY {scope}" if scope else "")
-        )
 
     def _parameters(self) -> dict[str, Any]:
         parameters = times(self.now) | {"position": self.position, "size": self.size, "aside": self.aside}

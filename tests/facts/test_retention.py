@@ -214,6 +214,30 @@ def test_t03_each_member_s_history_says_how_many_facts_the_night_let_expire(cons
     ]
 
 
+@pytest.mark.parametrize(("total", "sizes"), [(100, [2, 2, 2, 1]), (5, [2, 2, 1])])
+def test_r02_a_batch_that_grew_after_it_was_planned_is_planned_anew(
+    tombstones: Tombstones, total: int, sizes: list[int]
+) -> None:
+    tombstones(200, 195, 190, 185)
+    told: list[int] = []
+
+    def step(count: int) -> None:
+        if not told:
+            tombstones(188, 187, 186)
+        told.append(count)
+
+    sweep(now=NOW, limits=Limits(batch=2, total=total), step=step)
+    assert told == sizes
+    assert Fact.objects.count() == 7 - sum(sizes)
+
+
+def test_r02_more_rows_of_one_instant_than_a_batch_stop_no_walk(tombstones: Tombstones) -> None:
+    tombstones(200, *[190] * 5, 185)
+    told: list[int] = []
+    assert sweep(now=NOW, limits=Limits(batch=2), step=told.append).done == {"deleted": 7}
+    assert max(told) == 2
+
+
 @pytest.mark.parametrize("batch", [1, 2, 5_000])
 def test_r02_rows_that_the_database_refuses_wait_and_all_others_go(tombstones: Tombstones, batch: int) -> None:
     rows = tombstones(*range(181, 190))
