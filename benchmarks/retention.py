@@ -8,6 +8,8 @@ import os
 import resource
 import statistics
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -32,16 +34,17 @@ def measure_b9(_context: object) -> Outcome:
     """Delete the old tombstones of a table in batches, and the same rows in one statement."""
     rows = int(os.environ.get("RETENTION_ROWS", str(ROWS)))
     now = timezone.now()
-    _populate(rows, now)
     floors, subjects, batches = [], [], list[list[float]]()
-    before = _megabytes()
-    for _ in range(PAIRS if rows <= ROWS else 2):
-        _restore()
-        floors.append(_one_delete(now))
-        _restore()
-        seconds, times = _night(rows, now)
-        subjects.append(seconds)
-        batches.append(times)
+    with _facts_put_aside():
+        _populate(rows, now)
+        before = _megabytes()
+        for _ in range(PAIRS if rows <= ROWS else 2):
+            _restore()
+            floors.append(_one_delete(now))
+            _restore()
+            seconds, times = _night(rows, now)
+            subjects.append(seconds)
+            batches.append(times)
     timing = Timing(statistics.median(floors) * 1000, statistics.median(subjects) * 1000, len(floors))
     # Of each batch the median over the nights: the worst of a night on a shared machine is the machine's.
     medians = [statistics.median(column) * 1000 for column in zip(*batches, strict=True)]
@@ -61,6 +64,21 @@ def measure_b9(_context: object) -> Outcome:
             "of which grown since the start, MB": _megabytes() - before,
         },
     )
+
+
+@contextmanager
+def _facts_put_aside() -> Iterator[None]:
+    """Let this figure have the table for itself, and the others find it as it was."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE TABLE retention_aside AS TABLE {_TABLE}")
+        try:
+            yield
+        finally:
+            cursor.execute(f"TRUNCATE {_TABLE}")
+            cursor.execute(f"INSERT INTO {_TABLE} SELECT * FROM retention_aside")
+            cursor.execute("DROP TABLE IF EXISTS retention_aside, retention_source")
+            cursor.execute("DELETE FROM accounts_user WHERE email LIKE 'old%@bench.example'")
+            cursor.execute(f"VACUUM ANALYZE {_TABLE}")
 
 
 def _megabytes() -> int:
@@ -84,8 +102,7 @@ def _populate(rows: int, now: datetime) -> None:
             "true, 'UTC', 'en', now() FROM generate_series(1, %s) n",
             [rows // PER_SCOPE + 1],
         )
-        cursor.execute("CREATE TABLE IF NOT EXISTS retention_source (LIKE facts_fact)")
-        cursor.execute("TRUNCATE retention_source")
+        cursor.execute("CREATE TABLE retention_source (LIKE facts_fact)")
         cursor.execute(
             "WITH members AS (SELECT id, row_number() OVER () - 1 AS n FROM accounts_user WHERE email LIKE 'old%%') "
             "INSERT INTO retention_source (id, organization_id, user_id, agent_id, memory_type, status, key_hash, "

@@ -104,8 +104,9 @@ class SubjectAdmin(SupportAdmin):
         return row
 
     def _may_delete(self, staff: User, row: Model) -> bool:
-        """Nobody deletes herself here, and only a superuser another one."""
-        return not isinstance(row, User) or (row.pk != staff.pk and (staff.is_superuser or not row.is_superuser))
+        """Nobody deletes herself here, and staff, whose rights are a superuser's to give and take, only a superuser."""
+        above = isinstance(row, User) and (row.is_staff or row.is_superuser) and not staff.is_superuser
+        return row.pk != staff.pk and not above
 
     def _delete(self, request: HttpRequest, row: Any, *, memory_only: bool) -> HttpResponse:
         staff, wanted = self._staff(request), confirmation(row)

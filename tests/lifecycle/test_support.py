@@ -166,17 +166,19 @@ def test_r04_nobody_without_the_permission_gets_in(
     assert Fact.objects.count() == 4
 
 
-def test_r04_nobody_deletes_herself_and_support_deletes_no_superuser(
+def test_r04_nobody_deletes_herself_and_support_deletes_no_staff(
     client: Client, support: User, client_for: ClientFor
 ) -> None:
     root = User.objects.create_superuser("root@support.example", "x")
-    for user in (support, root):
+    operator = User.objects.create_user("operator@support.example", "x", is_staff=True)
+    for user in (support, root, operator):
         assert "You may not delete" in client.get(address("user", user)).content.decode()
         for what in ("erase", "erase_memory"):
             answer = client.post(address("user", user, what), {"typed": user.email, "reason": "T-1"})
             assert answer.status_code == 403
     other = User.objects.create_superuser("other@support.example", "x")
-    assert client_for(root).get(address("user", other, "erase")).status_code == 200
+    for user in (other, operator):
+        assert client_for(root).get(address("user", user, "erase")).status_code == 200
 
 
 def test_r04_an_absent_subject_is_not_found(client: Client) -> None:
