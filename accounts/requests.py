@@ -29,6 +29,7 @@ _PROBLEMS: Final[dict[str, Promise]] = {
     "surrogate": gettext_lazy("The text contains half of a character, shown as “�”. Type or paste that part again."),
     "control": gettext_lazy("The text contains a control character at position {position}. Remove it and try again."),
     "line_break": gettext_lazy("The text must be one line. Remove the line breaks."),
+    "override": gettext_lazy("The text contains a sign that reverses letters at position {position}. Remove it."),
     "too_long": gettext_lazy("The text has {length} characters; at most {limit} are allowed. Shorten it."),
     "empty": gettext_lazy("The text is empty. Write at least one character that is not a space."),
 }

@@ -38,7 +38,7 @@ def measure_b9(_context: object) -> Outcome:
     with _facts_put_aside():
         _populate(rows, now)
         before = _megabytes()
-        for _ in range(PAIRS if rows <= ROWS else 2):
+        for _ in range(PAIRS):
             _restore()
             floors.append(_one_delete(now))
             _restore()

@@ -19,6 +19,7 @@ _NO_SEPARATORS: Final = dict.fromkeys(map(ord, _KEY_SEPARATORS))
 _JOINTS = {ord(sign): None for sign in " ._-*"}
 _LATIN = re2.compile(r"\p{Latin}")
 _LOOKALIKE_SCRIPT = re2.compile(r"[\p{Cyrillic}\p{Greek}]")
+_OVERRIDES: Final = "\u202d\u202e"  # letters after them stand in the other order than they are
 _LINE_BREAKS: Final = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 
 # Letters that look like a Latin one. Used only inside words that mix scripts: Russian and Greek stay themselves.
@@ -48,6 +49,7 @@ class UnacceptableText(ValueError):
         "surrogate": "The text contains half of a character (a lone surrogate). Type or paste it again.",
         "control": "The text contains a control character at position {position}. Remove it and try again.",
         "line_break": "The text must be one line. Remove the line breaks.",
+        "override": "The text contains a sign that reverses letters at position {position}. Remove it.",
         "too_long": "The text has {length} characters; at most {limit} are allowed. Shorten it.",
         "empty": "The text is empty. Write at least one character that is not a space.",
     }
@@ -63,7 +65,8 @@ def clean_text(value: str, *, max_length: int, single_line: bool = False, allow_
 
     `max_length` counts Unicode code points after NFC. C0 and C1 control characters other than "\\n" and "\\t" are
     refused, not dropped: dropping would store something that the person never wrote and would not see.
-    With `single_line` every kind of line break is refused; a tab is not a line break.
+    With `single_line`, as for names and titles, every kind of line break is refused, and direction overrides, with
+    which one name looks like another. A tab is not a line break.
     """
     if len(value) > 8 * max_length + 1024:  # NFC shortens at most about 4-fold: spare the work on a huge text
         raise UnacceptableText("too_long", length=len(value), limit=max_length)
@@ -77,6 +80,8 @@ def clean_text(value: str, *, max_length: int, single_line: bool = False, allow_
     if single_line and any(character in text for character in _LINE_BREAKS):
         raise UnacceptableText("line_break")
     for position, character in enumerate(text):
+        if single_line and character in _OVERRIDES:
+            raise UnacceptableText("override", position=position)
         if character not in "\n\t\x85" and unicodedata.category(character) == "Cc":
             raise UnacceptableText("control", position=position)
     if len(text) > max_length:

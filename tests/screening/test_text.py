@@ -53,6 +53,15 @@ def test_line_ends_are_unified_and_tabs_stay() -> None:
     assert clean_text("a\r\nb\rc\td", max_length=20) == "a\nb\nc\td"
 
 
+@pytest.mark.parametrize("sign", ["\u202d", "\u202e"])
+def test_a_single_line_has_no_sign_that_makes_one_name_look_like_another(sign: str) -> None:
+    with pytest.raises(UnacceptableText) as refused:
+        clean_text(f"Ana{sign}gpj", max_length=120, single_line=True)
+    assert (refused.value.code, refused.value.numbers) == ("override", {"position": 3})
+    assert clean_text("\u2067שלום\u2069 Ana", max_length=120, single_line=True) == "\u2067שלום\u2069 Ana"
+    assert clean_text(f"Ana{sign}gpj", max_length=120) == f"Ana{sign}gpj"
+
+
 @pytest.mark.parametrize("line_break", ["\n", "\r", "\r\n", "\x0b", "\x0c", "\x85", "\u2028", "\u2029"])
 def test_a_single_line_has_no_break_of_any_kind(line_break: str) -> None:
     with pytest.raises(UnacceptableText) as refused:
