@@ -1,8 +1,9 @@
-"""The one table of surfaces (C04): where a session comes from, and whether it reads and writes the fact store."""
+"""The one table of surfaces (C04): where things come from, in words, and which of them use the fact store."""
 
 from typing import Final
 
 from django.db import models
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 
@@ -35,6 +36,22 @@ USES_FACTS: Final[dict[Surface, bool]] = {
     Surface.VISITOR: False,
     Surface.ACTIONFLOW: False,
 }
+
+
+# Places where people act and no session comes from, as events name them.
+_PLACES: Final[dict[str, Promise]] = {
+    "memoryTab": _("Memory tab"),
+    "agentSettings": _("Agent settings"),
+    "organization": _("Organization settings"),
+    "admin": _("Administration"),
+    "replay": _("Replay of a transcript"),
+    "quickstart": _("Quickstart"),
+}
+
+
+def place(surface: str) -> str:
+    """Return the words for where an event happened; a code that nobody knows stays itself."""
+    return str(Surface(surface).label if surface in Surface.values else _PLACES.get(surface, surface))
 
 
 # Where people and programs come in by doors of their own; every other surface is a connector's.

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from audit.models import AuditEvent
 from consent.scope import Scope
-from conversations.surfaces import Surface
+from conversations.surfaces import place
 from facts.models import Fact
 
 PAGE: Final = 50  # events on one page; older ones are a link away
@@ -26,11 +26,6 @@ _ACTS: Final[dict[str, Promise]] = {
 _EDITS: Final[dict[str, Promise]] = {
     "pending": gettext_lazy("A pending fact edited; its new text is active"),
     "conflict": gettext_lazy("A fact in conflict edited; its new text is active"),
-}
-_PLACES: Final[dict[str, Promise]] = {
-    "memoryTab": gettext_lazy("Memory tab"),
-    "replay": gettext_lazy("Replay of a transcript"),
-    "quickstart": gettext_lazy("Quickstart"),
 }
 
 
@@ -76,7 +71,7 @@ def _entry(event: AuditEvent, scope: Scope, listed: set[uuid.UUID]) -> Entry:
         what=what,
         note=note,
         who=_who(event.actor_id, scope.user_id),
-        place=_place(event.surface),
+        place=place(event.surface),
         fact_id=event.object_id if event.object_id in listed else None,
     )
 
@@ -117,9 +112,3 @@ def _who(actor_id: uuid.UUID | None, owner: uuid.UUID) -> str:
     if actor_id is None:
         return _("Automatically")
     return _("You") if actor_id == owner else _("Somebody else")
-
-
-def _place(surface: str) -> str:
-    if surface in Surface.values:
-        return str(Surface(surface).label)
-    return str(_PLACES.get(surface, surface))

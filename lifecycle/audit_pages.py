@@ -11,7 +11,6 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from accounts.access import ADMINS, place_for, places_of
@@ -20,17 +19,10 @@ from accounts.requests import MemberRequest
 from agents.models import Agent
 from audit.actions import GROUPS, sentence
 from audit.models import AuditEvent
-from conversations.surfaces import Surface
+from conversations.surfaces import place
 
 PAGE: Final = 50
 SUPPORT: Final = "accounts.delete_subject"
-_SURFACES: Final = {
-    **dict(Surface.choices),
-    "memoryTab": gettext_lazy("Memory tab"),
-    "agentSettings": gettext_lazy("Agent settings"),
-    "organization": gettext_lazy("Organization settings"),
-    "admin": gettext_lazy("Administration"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +150,7 @@ def _shown(events: list[AuditEvent], viewer: User) -> list[Shown]:
             subject=named(people, event.subject_user_id),
             agent=named(agents, event.agent_id),
             organization=named(organizations, event.organization_id),
-            surface=str(_SURFACES.get(event.surface, event.surface)),
+            surface=place(event.surface),
             details=tuple(sorted(event.details.items())),
         )
         for event in events

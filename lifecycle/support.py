@@ -13,6 +13,7 @@ from audit.actions import sentence
 from audit.models import AuditEvent
 from consent.models import Consent
 from conversations.models import Session
+from conversations.surfaces import place
 from facts.erasure import Subject
 from facts.models import LIVE, Fact
 from lifecycle.models import Deletion, PendingWipe
@@ -97,7 +98,7 @@ def _consent_changes(subject: Subject) -> list[ConsentChange]:
             event.at,
             sentence(event.action),
             agents[event.agent_id].public_name if event.agent_id in agents else str(event.agent_id),
-            event.surface,
+            place(event.surface),
         )
         for event in events
     ]

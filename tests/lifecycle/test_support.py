@@ -103,6 +103,7 @@ def test_r04_a_subject_s_page_has_counts_history_and_activity_and_no_text(
     assert (count.live, count.superseded, count.tombstones, count.consents) == (2, 1, 1, 1)
     (change,) = answer.context["page"].consent_changes
     assert (change.sentence, change.agent) == ("Memory was turned on for an agent.", "acme/guide")
+    assert change.surface == "Memory tab"
     assert ("acme (Member)" in text) == (kind == "user")
     assert "3 attempts" in text
     assert answer.context["page"].last_activity is not None
