@@ -9,12 +9,16 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Organization, User
-from accounts.services import FLAGS, LANGUAGES, RIGHTS, UnknownLanguage, UnknownTimeZone, update_user
+from accounts.requests import text_problem
+from accounts.services import FLAGS, LANGUAGES, RIGHTS, TEXTS, UnknownLanguage, UnknownTimeZone, update_user
+from screening.text import UnacceptableText, clean_text
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
     ModelForm = forms.ModelForm[User]
+    OrganizationModelForm = forms.ModelForm[Organization]
 else:
+    OrganizationModelForm = forms.ModelForm
     ModelForm = forms.ModelForm
     ModelAdmin = admin.ModelAdmin
 
@@ -26,11 +30,25 @@ class NoDelete(ModelAdmin):
         return False
 
 
+def _clean_line(form: "forms.ModelForm[Any]", name: str, *, allow_empty: bool = False) -> str:
+    """Return a field's text as a single line, or raise ValidationError; what was stored before stays as it is."""
+    text: str = form.cleaned_data[name]
+    if name not in form.changed_data:
+        return text
+    try:
+        return clean_text(text, max_length=TEXTS[name], single_line=True, allow_empty=allow_empty)
+    except UnacceptableText as error:
+        raise forms.ValidationError(text_problem(error), code=error.code) from None
+
+
 class UserForm(ModelForm):
     """Refuses in words what the service would refuse."""
 
+    def clean_name(self) -> str:
+        return _clean_line(self, "name", allow_empty=True)
+
     def clean_email(self) -> str:
-        email: str = self.cleaned_data["email"]
+        email = _clean_line(self, "email")
         if self.instance.deleted_at is None and User.objects.with_email(email).exclude(pk=self.instance.pk).exists():
             raise forms.ValidationError(_("Another account has this e-mail address."), code="unique")
         return email
@@ -79,8 +97,16 @@ def _by_superuser(request: HttpRequest) -> bool:
     return isinstance(request.user, User) and request.user.is_superuser
 
 
+class OrganizationForm(OrganizationModelForm):
+    """Takes the names that the founding page takes."""
+
+    def clean_name(self) -> str:
+        return _clean_line(self, "name")
+
+
 @admin.register(Organization)
 class OrganizationAdmin(NoDelete):
+    form = OrganizationForm
     list_display = ("slug", "name", "created_at", "deleted_at")
     search_fields = ("slug", "name")
     readonly_fields = ("slug", "transcript_days", "created_at", "deleted_at")

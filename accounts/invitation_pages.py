@@ -24,7 +24,8 @@ from accounts.mail import mail_folder
 from accounts.members import APPOINTS
 from accounts.models import Invitation, Membership, User
 from accounts.organization_pages import RoleForm
-from accounts.requests import MemberRequest, Text, posted, time_zones
+from accounts.requests import MemberRequest, Text, posted, text_problem, time_zones
+from screening.text import UnacceptableText, clean_text
 
 BACKEND: Final = "accounts.authentication.EmailBackend"
 _TOO_MANY: Final = gettext_lazy("Too many invitations were sent within the hour. Try again later; nothing was sent.")
@@ -38,6 +39,12 @@ class InviteForm(RoleForm):
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
     )
     field_order = ("email", "role")
+
+    def clean_email(self) -> str:
+        try:
+            return clean_text(self.cleaned_data["email"], max_length=254, single_line=True)
+        except UnacceptableText as error:
+            raise forms.ValidationError(text_problem(error), code=error.code) from None
 
 
 def _link(request: HttpRequest) -> invitations.Link:

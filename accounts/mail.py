@@ -47,7 +47,7 @@ def send(mail: Mail) -> None:
     """Send a mail now. Raises MailFailed, which has been logged."""
     try:
         EmailMessage(mail.subject, mail.body, to=[mail.to]).send()
-    except (OSError, smtplib.SMTPException) as error:
+    except (OSError, smtplib.SMTPException, ValueError) as error:  # the last of an address that no mail can have
         log.warning("mail_failed", kind=mail.kind, error=type(error).__name__)
         raise MailFailed from None
     log.info("mail_sent", kind=mail.kind)

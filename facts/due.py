@@ -149,6 +149,8 @@ def survey(*, now: datetime, limits: Limits | None = None) -> Survey:
             parameters | {"users": users, "agents": agents},
         )
         columns = [list(column) for column in zip(*cursor.fetchall(), strict=True)]
+        if not columns:  # somebody deleted them all between the two statements
+            return found
         found.allowed.update(_counts(map(sum, columns[4:])))
         return replace(found, busy=Busy(*columns[:4]))
 

@@ -237,11 +237,13 @@ class _Batch:
                 "set_config('effective_io_concurrency', '0', true), set_config('enable_indexscan', %s, true)",
                 [LOCK_TIMEOUT, "on" if named else "off"],
             )
-            if named or scope:
+            if named or work.kind != DELETED:
                 told = f"{scope}, " if scope else ""
                 cursor.execute(
-                    f"WITH changed AS ({change} RETURNING {told}f.{work.column} AS at) "  # noqa: S608
-                    f"SELECT {told}count(*), max(at) FROM changed" + (f" GROUP BY {scope}" if scope else ""),
+                    # A trigger may undo an update without an error: that row is not done.
+                    f"WITH changed AS ({change} RETURNING {told}f.{work.column} AS at, f.status) "  # noqa: S608
+                    f"SELECT {told}count(*), max(at) FROM changed WHERE status = 'deleted'"
+                    + (f" GROUP BY {scope}" if scope else ""),
                     parameters,
                 )
                 scopes = cursor.fetchall()

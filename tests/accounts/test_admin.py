@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 
-from accounts.models import User
+from accounts.models import Organization, User
 from accounts.services import NotSuperuser, update_user
 from audit.models import AuditEvent
 from tests.factories import make_user
@@ -33,6 +33,27 @@ def edit(client: Client, user: User, **changes: str) -> HttpResponse:
     form = {"email": user.email, "name": user.name, "time_zone": "UTC", "language": "en", "is_active": "on", **changes}
     answer: HttpResponse = client.post(reverse("admin:accounts_user_change", args=[user.pk]), form)  # type: ignore[assignment]
     return answer
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("name", "Ana\u202egpj"), ("name", "Ana\x01"), ("email", "ana@ac\u202eme.example")]
+)
+def test_a_text_that_may_not_enter_is_refused_in_words(
+    staff: User, owner: User, client_for: ClientFor, field: str, value: str
+) -> None:
+    assert edit(client_for(staff), owner, **{field: value}).status_code == 200
+    User.objects.filter(pk=owner.pk).update(name="Ana\u202egpj")  # from before there was the rule
+    owner.refresh_from_db()
+    assert edit(client_for(staff), owner, time_zone="Europe/Lisbon").status_code == 302
+
+
+def test_an_organization_s_name_is_one_line(organization: Organization, client_for: ClientFor) -> None:
+    client = client_for(User.objects.create_superuser("root@acme.example", "x"))
+    address = reverse("admin:accounts_organization_change", args=[organization.pk])
+    for name, status in (("x\u2028y", 200), ("Ana\u202egpj", 200), ("Acme two", 302)):
+        assert client.post(address, {"name": name}).status_code == status
+    organization.refresh_from_db()
+    assert organization.name == "Acme two"
 
 
 def updates() -> list[AuditEvent]:

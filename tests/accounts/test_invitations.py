@@ -284,6 +284,17 @@ def test_nobody_is_flooded_with_invitations(organization: Organization, olga: Us
     invitations.resend(**resend, now=now + timedelta(minutes=61))  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("sign", ["\u202e", "\u2029", "\ue000"])
+def test_an_address_that_no_mail_can_have_is_no_server_error(
+    organization: Organization, olga: User, client_for: Any, sign: str
+) -> None:
+    address = reverse("organization-invitations", args=[organization.slug])
+    answer = client_for(olga).post(address, {"email": f"bob@ac{sign}me.example", "role": "member"}, follow=True)
+    assert answer.status_code == (200 if sign == "\ue000" else 400)
+    assert not mail.outbox
+    assert Invitation.objects.exists() == (sign == "\ue000")  # it stands, and can be revoked
+
+
 def test_an_invitation_whose_mail_was_refused_stands_and_can_be_sent_again(
     organization: Organization, olga: User, settings: Any
 ) -> None:

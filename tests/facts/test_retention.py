@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from random import Random
 from threading import Event
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -229,6 +230,28 @@ def test_r02_a_batch_that_grew_after_it_was_planned_is_planned_anew(
     sweep(now=NOW, limits=Limits(batch=2, total=total), step=step)
     assert told == sizes
     assert Fact.objects.count() == 7 - sum(sizes)
+
+
+def test_r02_rows_whose_change_a_trigger_undoes_are_not_done_and_end_no_walk(consented: Scope) -> None:
+    age = timedelta(minutes=1)
+    rows = [make_fact(consented, key=f"k{n}", created_at=NOW - 2 * DAY, expires_at=NOW - n * age) for n in range(6)]
+    with refusing("UPDATE", TABLE, among(rows[0]), by="RETURN OLD"):
+        swept = sweep(now=NOW, limits=Limits(total=1000))
+    assert (swept.done, swept.waiting) == ({"expired": 5}, {"expired": 1})
+    assert swept.batches < 10
+
+
+@pytest.mark.django_db(transaction=True)
+def test_r02_rows_that_go_while_they_are_surveyed_are_no_trouble(tombstones: Tombstones) -> None:
+    tombstones(200, 199, 198)
+
+    def wrap(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if "numbered" in sql:
+            together(lambda: Fact.objects.all().delete())
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(wrap):
+        assert survey(now=NOW, limits=Limits(per_scope=2)).allowed == {}
 
 
 def test_r02_more_rows_of_one_instant_than_a_batch_stop_no_walk(tombstones: Tombstones) -> None:
