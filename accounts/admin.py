@@ -9,9 +9,8 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import Organization, User
-from accounts.requests import text_problem
+from accounts.requests import clean_field
 from accounts.services import FLAGS, LANGUAGES, RIGHTS, TEXTS, UnknownLanguage, UnknownTimeZone, update_user
-from screening.text import UnacceptableText, clean_text
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -35,10 +34,7 @@ def _clean_line(form: "forms.ModelForm[Any]", name: str, *, allow_empty: bool = 
     text: str = form.cleaned_data[name]
     if name not in form.changed_data:
         return text
-    try:
-        return clean_text(text, max_length=TEXTS[name], single_line=True, allow_empty=allow_empty)
-    except UnacceptableText as error:
-        raise forms.ValidationError(text_problem(error), code=error.code) from None
+    return clean_field(text, max_length=TEXTS[name], allow_empty=allow_empty)
 
 
 class UserForm(ModelForm):

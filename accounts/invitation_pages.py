@@ -24,8 +24,7 @@ from accounts.mail import mail_folder
 from accounts.members import APPOINTS
 from accounts.models import Invitation, Membership, User
 from accounts.organization_pages import RoleForm
-from accounts.requests import MemberRequest, Text, posted, text_problem, time_zones
-from screening.text import UnacceptableText, clean_text
+from accounts.requests import MemberRequest, Text, clean_field, posted, time_zones
 
 BACKEND: Final = "accounts.authentication.EmailBackend"
 _TOO_MANY: Final = gettext_lazy("Too many invitations were sent within the hour. Try again later; nothing was sent.")
@@ -41,10 +40,7 @@ class InviteForm(RoleForm):
     field_order = ("email", "role")
 
     def clean_email(self) -> str:
-        try:
-            return clean_text(self.cleaned_data["email"], max_length=254, single_line=True)
-        except UnacceptableText as error:
-            raise forms.ValidationError(text_problem(error), code=error.code) from None
+        return clean_field(self.cleaned_data["email"], max_length=254)
 
 
 def _link(request: HttpRequest) -> invitations.Link:

@@ -55,6 +55,14 @@ def text_problem(error: UnacceptableText) -> str:
     return str(problem).format(**error.numbers) if problem else _("The text cannot be accepted.")
 
 
+def clean_field(value: str, *, max_length: int, single_line: bool = True, allow_empty: bool = False) -> str:
+    """Return what `clean_text` returns, or raise ValidationError, which a form shows beside the field."""
+    try:
+        return clean_text(value, max_length=max_length, single_line=single_line, allow_empty=allow_empty)
+    except UnacceptableText as error:
+        raise forms.ValidationError(text_problem(error), code=error.code) from None
+
+
 class Text(forms.CharField):
     """A text field that accepts what `clean_text` accepts, and says so when the form is checked (F08)."""
 
@@ -64,12 +72,7 @@ class Text(forms.CharField):
 
     def clean(self, value: Any) -> Any:
         typed = super().clean(value).replace("\ufffd", "\ud800")
-        try:
-            return clean_text(
-                typed, max_length=self.longest, single_line=self.single_line, allow_empty=not self.required
-            )
-        except UnacceptableText as error:
-            raise forms.ValidationError(text_problem(error), code=error.code) from None
+        return clean_field(typed, max_length=self.longest, single_line=self.single_line, allow_empty=not self.required)
 
 
 def slug_field() -> forms.RegexField:
